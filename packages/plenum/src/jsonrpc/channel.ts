@@ -1,0 +1,27 @@
+// The seam between a transport and everything above it: messages in, send, close. Nothing more.
+import type { Incoming, Message, RequestId } from "./message.ts";
+
+export interface Channel {
+  /**
+   * All messages travel on one stream (stdio, memory), so that the parts of a long answer must name their request.
+   * False where every request has a stream of its own (HTTP).
+   */
+  readonly oneStream: boolean;
+  /** Begins delivery. The connection calls it once. */
+  open(receiver: Receiver): void;
+  /**
+   * Sends a message, or a batch of them as one. Throws only when the message cannot be written as JSON; a broken
+   * wire is told through `Receiver.closed`.
+   * @param about the incoming request that this message belongs to; a transport with many streams picks by it.
+   */
+  send(message: Message | readonly Message[], about?: RequestId): void;
+  /** Ends both directions; `Receiver.closed` follows. Safe to call twice. */
+  close(): void;
+}
+
+export interface Receiver {
+  /** @param sender what the transport knows of who sent it (see `Sender` in the protocol room); opaque here. */
+  receive(incoming: Incoming, sender?: unknown): void;
+  /** Called once. `cause` is absent when the end was orderly. */
+  closed(cause?: unknown): void;
+}

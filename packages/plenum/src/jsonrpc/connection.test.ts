@@ -1,0 +1,335 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Channel, Receiver } from "./channel.ts";
+import { type Answer, Connection, type ConnectionOptions, type Exchange } from "./connection.ts";
+import { formatMessage, type JsonObject, parseMessage, type Request } from "./message.ts";
+
+/** A channel whose far end is the test. */
+function open(options: Partial<ConnectionOptions> = {}) {
+  const sent: JsonObject[] = [];
+  let receiver: Receiver | undefined;
+  const channel: Channel = {
+    oneStream: true,
+    open: (given) => {
+      receiver = given;
+    },
+    send: (message) => {
+      sent.push(JSON.parse(formatMessage(message)));
+    },
+    close: () => receiver?.closed(),
+  };
+  const connection = new Connection(channel, {
+    onRequest: () => ({ result: {} }),
+    onNotification: () => {},
+    ...options,
+  });
+  const receive = (value: unknown) =>
+    receiver?.receive(parseMessage(typeof value === "string" ? value : JSON.stringify(value)));
+  return { connection, sent, receive, lose: (cause?: unknown) => receiver?.closed(cause) };
+}
+
+const request = (id: unknown, method = "m") => ({ jsonrpc: "2.0", id, method });
+const turn = () => new Promise((resolve) => setTimeout(resolve));
+
+describe("answering", () => {
+  test.each<[string, () => Answer | Promise<Answer>]>([
+    [
+      "throws an error",
+      () => {
+        throw new Error("secret");
+      },
+    ],
+    [
+      "throws undefined",
+      () => {
+        throw undefined;
+      },
+    ],
+    ["rejects with undefined", () => Promise.reject(undefined)],
+    ["rejects with a string", () => Promise.reject("secret")],
+  ])("a handler that %s gives one internal error", async (_, onRequest) => {
+    const { receive, sent } = open({ onRequest });
+    receive(request(1));
+    await turn();
+    expect(sent).toEqual([{ jsonrpc: "2.0", id: 1, error: { code: -32603, message: "Internal error" } }]);
+  });
+
+  test.each([
+    ["a BigInt", { n: 1n }],
+    [
+      "a cycle",
+      (() => {
+        const a: { a?: unknown } = {};
+        a.a = a;
+        return a;
+      })(),
+    ],
+  ])("a result with %s gives one internal error", async (_, result) => {
+    const { receive, sent } = open({ onRequest: () => ({ result: result as unknown as JsonObject }) });
+    receive(request(1));
+    await turn();
+    expect(sent).toEqual([{ jsonrpc: "2.0", id: 1, error: { code: -32603, message: "Internal error" } }]);
+  });
+
+  test("answers carry the id as it came, in whatever order", async () => {
+    const waiting: (() => void)[] = [];
+    const { receive, sent } = open({
+      onRequest: () => new Promise((resolve) => waiting.push(() => resolve({ result: {} }))),
+    });
+    for (const id of [7, "7", "", 0, "0"]) receive(request(id));
+    for (const finish of waiting.reverse()) finish();
+    await turn();
+    expect(sent.map((message) => message.id)).toEqual(["0", 0, "", "7", 7]);
+  });
+
+  test("an id that is still open is refused, and free again after", async () => {
+    let finish: (answer: Answer) => void = () => {};
+    const { receive, sent } = open({
+      onRequest: () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+    });
+    receive(request(1));
+    receive(request(1));
+    expect(sent).toMatchObject([{ id: 1, error: { code: -32600 } }]);
+    finish({ result: {} });
+    await turn();
+    receive(request(1));
+    finish({ result: {} });
+    await turn();
+    expect(sent).toHaveLength(3);
+  });
+
+  test("no more than the limit are open at once", () => {
+    const { receive, sent, connection } = open({ onRequest: () => new Promise(() => {}), maxInFlight: 2 });
+    for (const id of [1, 2, 3]) receive(request(id));
+    expect(sent).toMatchObject([{ id: 3, error: { code: -32600 } }]);
+    expect(connection.inFlight).toBe(2);
+  });
+
+  test("notifications are never answered, even when their handler throws", () => {
+    const { receive, sent } = open({
+      onNotification: () => {
+        throw new Error();
+      },
+    });
+    receive({ jsonrpc: "2.0", method: "n" });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("cancelling what the peer asked", () => {
+  test("aborts the handler with the reason and silences it", async () => {
+    let seen: Exchange | undefined;
+    let finish: (answer: Answer) => void = () => {};
+    const onRequest = (_: Request, exchange: Exchange) => {
+      seen = exchange;
+      return new Promise<Answer>((resolve) => {
+        finish = resolve;
+      });
+    };
+    const { connection, receive, sent } = open({ onRequest });
+    receive(request("c"));
+    const reason = new Error("no longer needed");
+    expect(connection.cancel("c", reason)).toBe(true);
+    expect(seen?.signal.aborted).toBe(true);
+    expect(seen?.signal.reason).toBe(reason);
+    seen?.notify("late", {});
+    finish({ result: {} });
+    await turn();
+    expect(sent).toEqual([]);
+    expect(connection.inFlight).toBe(0);
+    expect(connection.cancel("c", reason)).toBe(false);
+  });
+});
+
+describe("asking", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test("pairs answers with requests", async () => {
+    const { connection, receive, sent } = open();
+    const first = connection.request("a", { x: 1 });
+    const second = connection.request("b", undefined);
+    expect(sent).toEqual([
+      { jsonrpc: "2.0", id: 1, method: "a", params: { x: 1 } },
+      { jsonrpc: "2.0", id: 2, method: "b" },
+    ]);
+    receive({ jsonrpc: "2.0", id: 2, error: { code: 5, message: "no" } });
+    receive({ jsonrpc: "2.0", id: "1", result: { wrong: true } });
+    receive({ jsonrpc: "2.0", id: 1, result: { right: true } });
+    expect(await first).toEqual({ kind: "result", result: { right: true } });
+    expect(await second).toEqual({ kind: "error", error: { code: 5, message: "no" } });
+    expect(connection.inFlight).toBe(0);
+  });
+
+  test("gives up after timeoutMs, tells, and ignores what comes late", async () => {
+    const abandoned: unknown[] = [];
+    const { connection, receive } = open({ onAbandon: (...args) => abandoned.push(args) });
+    const outcome = connection.request("slow", undefined, { timeoutMs: 50 });
+    await vi.advanceTimersByTimeAsync(49);
+    expect(abandoned).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await outcome).toEqual({ kind: "timeout", afterMs: 50 });
+    expect(abandoned).toEqual([[1, "slow", "No answer in 50 ms"]]);
+    receive({ jsonrpc: "2.0", id: 1, result: {} });
+    expect(connection.inFlight).toBe(0);
+  });
+
+  test("a touch starts the clock anew, but not the hard maximum's", async () => {
+    const { connection } = open();
+    const outcome = connection.request("slow", undefined, { timeoutMs: 50, maxTimeoutMs: 120 });
+    for (let i = 0; i < 2; i++) {
+      await vi.advanceTimersByTimeAsync(40);
+      connection.touch(1);
+    }
+    await vi.advanceTimersByTimeAsync(39);
+    expect(connection.inFlight).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await outcome).toEqual({ kind: "timeout", afterMs: 120 });
+  });
+
+  test.each([0, Number.POSITIVE_INFINITY])("timeoutMs %d means none", async (timeoutMs) => {
+    const { connection } = open();
+    void connection.request("slow", undefined, { timeoutMs });
+    await vi.advanceTimersByTimeAsync(2 ** 31);
+    expect(connection.inFlight).toBe(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("an abort is its own outcome", async () => {
+    const abandoned: unknown[] = [];
+    const { connection } = open({ onAbandon: (...args) => abandoned.push(args) });
+    const controller = new AbortController();
+    const outcome = connection.request("slow", undefined, { signal: controller.signal });
+    controller.abort("stop");
+    expect(await outcome).toEqual({ kind: "aborted", reason: "stop" });
+    expect(abandoned).toEqual([[1, "slow", "stop"]]);
+    expect(await connection.request("x", undefined, { signal: controller.signal })).toEqual({
+      kind: "aborted",
+      reason: "stop",
+    });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("an abort after the answer says nothing", async () => {
+    const abandoned: unknown[] = [];
+    const { connection, receive } = open({ onAbandon: (...args) => abandoned.push(args) });
+    const controller = new AbortController();
+    const outcome = connection.request("m", undefined, { signal: controller.signal });
+    receive({ jsonrpc: "2.0", id: 1, result: {} });
+    await outcome;
+    controller.abort();
+    expect(abandoned).toEqual([]);
+  });
+
+  test("params that are no JSON fail at the caller, and leave nothing behind", async () => {
+    const { connection } = open();
+    await expect(connection.request("m", { n: 1n })).rejects.toThrow(TypeError);
+    expect(connection.inFlight).toBe(0);
+  });
+
+  test("ids are never used again", async () => {
+    const { connection, sent } = open();
+    for (let i = 0; i < 20; i++) void connection.request("m", undefined, { timeoutMs: 1 });
+    await vi.advanceTimersByTimeAsync(5);
+    for (let i = 0; i < 20; i++) void connection.request("m", undefined);
+    expect(new Set(sent.map((message) => message.id)).size).toBe(40);
+  });
+});
+
+describe("closing", () => {
+  test("answers what is open, gives up on what we asked, aborts handlers", async () => {
+    let signal: AbortSignal | undefined;
+    const closes: unknown[] = [];
+    const { connection, receive, sent } = open({
+      onRequest: (_, exchange) => {
+        signal = exchange.signal;
+        return new Promise(() => {});
+      },
+      onClose: (cause) => closes.push(cause),
+    });
+    receive(request(9));
+    const ours = connection.request("m", undefined);
+    connection.close("bye");
+    expect(sent.at(-1)).toEqual({ jsonrpc: "2.0", id: 9, error: { code: -32603, message: "bye" } });
+    expect(await ours).toEqual({ kind: "lost", cause: undefined });
+    expect(signal?.aborted).toBe(true);
+    expect(closes).toEqual([undefined]);
+    connection.close();
+    connection.notify("n");
+    expect(await connection.request("m", undefined)).toEqual({ kind: "lost", cause: undefined });
+    expect(sent).toHaveLength(2);
+  });
+
+  test("a lost wire is told with its cause, and nothing more is sent", async () => {
+    const { connection, receive, sent, lose } = open({
+      onRequest: async () => {
+        await turn();
+        return { result: {} };
+      },
+    });
+    receive(request(1));
+    const ours = connection.request("m", undefined);
+    const cause = new Error("EPIPE");
+    lose(cause);
+    expect(await ours).toEqual({ kind: "lost", cause });
+    await turn();
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe("batches", () => {
+  const accept = { refuseBatch: () => undefined };
+
+  test("are refused unless spoken here", () => {
+    const { receive, sent } = open();
+    receive([request(1)]);
+    expect(sent).toMatchObject([{ error: { code: -32600 } }]);
+  });
+
+  test("one array back, one response per request, bad members included", async () => {
+    const { receive, sent } = open({
+      ...accept,
+      onRequest: async () => {
+        await turn();
+        return { result: {} };
+      },
+    });
+    receive([1, request("a"), { jsonrpc: "2.0", method: "n" }, request("b")]);
+    await turn();
+    await turn();
+    expect(sent).toHaveLength(1);
+    const answers = sent[0] as unknown as { id?: string; error?: { code: number } }[];
+    expect(answers.map((answer) => answer.id ?? answer.error?.code).sort()).toEqual([-32600, "a", "b"]);
+  });
+
+  test("notifications alone get no answer, and an array of responses none either", async () => {
+    const { receive, sent, connection } = open(accept);
+    receive([
+      { jsonrpc: "2.0", method: "n" },
+      { jsonrpc: "2.0", method: "n" },
+    ]);
+    const outcome = connection.request("m", undefined);
+    receive([{ jsonrpc: "2.0", id: 1, result: { ok: true } }]);
+    expect(await outcome).toEqual({ kind: "result", result: { ok: true } });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("requests and responses do not mix", () => {
+    const { receive, sent } = open(accept);
+    receive([request(1), { jsonrpc: "2.0", id: 5, result: {} }]);
+    expect(sent).toMatchObject([{ error: { code: -32600 } }]);
+  });
+
+  test("a cancelled member does not hold up the others", async () => {
+    const { receive, sent, connection } = open({
+      ...accept,
+      onRequest: (message) => (message.method === "hang" ? new Promise<Answer>(() => {}) : { result: {} }),
+    });
+    receive([request(1, "hang"), request(2)]);
+    connection.cancel(1, "x");
+    await turn();
+    expect(sent).toEqual([[{ jsonrpc: "2.0", id: 2, result: {} }]]);
+  });
+});

@@ -1,0 +1,197 @@
+// JSON-RPC 2.0 messages: their types, and the one function that turns text into them. It knows nothing of MCP.
+// Ids are strings or integers and are kept as they came: `""`, `"0"` and `0` are three ids.
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: unknown };
+
+export type RequestId = string | number;
+
+export interface Request {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params?: JsonObject;
+}
+
+export interface Notification {
+  readonly jsonrpc: "2.0";
+  readonly method: string;
+  readonly params?: JsonObject;
+}
+
+export interface ErrorObject {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export interface SuccessResponse {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId;
+  readonly result: JsonObject | PreparedJson;
+}
+
+/** The id is absent when the request's own could not be read; it is never null. */
+export interface ErrorResponse {
+  readonly jsonrpc: "2.0";
+  readonly id?: RequestId;
+  readonly error: ErrorObject;
+}
+
+export type Response = SuccessResponse | ErrorResponse;
+export type Message = Request | Notification | Response;
+
+/** What a peer sent, sorted. `invalid` holds the answer it deserves, if any. */
+export type Incoming =
+  | { readonly kind: "request"; readonly message: Request }
+  | { readonly kind: "notification"; readonly message: Notification }
+  | { readonly kind: "response"; readonly message: Response }
+  | { readonly kind: "invalid"; readonly answer: ErrorResponse | undefined }
+  | { readonly kind: "batch"; readonly members: readonly Incoming[] };
+
+/** A result whose JSON text was made ahead, to be spliced into the reply. */
+export class PreparedJson {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export const rpcCodes = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+} as const;
+
+/** Nesting beyond this is refused before anything walks the value: recursion elsewhere relies on it. */
+export const maxJsonDepth = 128;
+
+/** Messages in one batch; more is refused whole. */
+export const maxBatchLength = 1000;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A string, or an integer that JSON numbers carry without loss (a rounded id would be another id). */
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "string" || Number.isSafeInteger(value);
+}
+
+/** Never throws: what cannot be read comes back as `invalid` with its answer. */
+export function parseMessage(text: string): Incoming {
+  if (exceedsDepth(text, maxJsonDepth)) {
+    return invalid(rpcCodes.invalidRequest, `Invalid request: JSON nested deeper than ${maxJsonDepth} levels`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return invalid(rpcCodes.parseError, "Parse error: the message is not valid JSON");
+  }
+  return toIncoming(value);
+}
+
+/** Sorts a value that is parsed already. */
+export function toIncoming(value: unknown): Incoming {
+  if (!Array.isArray(value)) return sort(value);
+  if (value.length === 0) return invalid(rpcCodes.invalidRequest, "Invalid request: a batch must not be empty");
+  if (value.length > maxBatchLength) {
+    return invalid(rpcCodes.invalidRequest, `Invalid request: a batch holds at most ${maxBatchLength} messages`);
+  }
+  return { kind: "batch", members: value.map(sort) };
+}
+
+/** The text of a message, or of a batch of them. */
+export function formatMessage(message: Message | readonly Message[]): string {
+  if (isBatch(message)) return `[${message.map(formatMessage).join(",")}]`;
+  if ("result" in message && message.result instanceof PreparedJson) {
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${message.result.text}}`;
+  }
+  return JSON.stringify(message);
+}
+
+function isBatch(message: Message | readonly Message[]): message is readonly Message[] {
+  return Array.isArray(message);
+}
+
+function sort(value: unknown): Incoming {
+  if (!isObject(value)) return invalid(rpcCodes.invalidRequest, "Invalid request: a message must be a JSON object");
+  const hasId = Object.hasOwn(value, "id");
+  const id = hasId && isRequestId(value.id) ? value.id : undefined;
+  const isRequest = Object.hasOwn(value, "method");
+  // A broken response gets no answer: two peers that correct each other would never stop.
+  const refuse = (why: string): Incoming =>
+    isRequest || !("result" in value || "error" in value)
+      ? invalid(rpcCodes.invalidRequest, `Invalid request: ${why}`, id)
+      : { kind: "invalid", answer: undefined };
+
+  if (value.jsonrpc !== "2.0") return hasId || !isRequest ? refuse('"jsonrpc" must be "2.0"') : silent;
+  if (!isRequest) return sortResponse(value, id, refuse);
+  if (hasId && id === undefined) return refuse('"id" must be a string or an integer');
+  if (typeof value.method !== "string") return hasId ? refuse('"method" must be a string') : silent;
+  if (Object.hasOwn(value, "result") || Object.hasOwn(value, "error")) {
+    return hasId ? refuse('a request has no "result" or "error"') : silent;
+  }
+  if (value.params !== undefined && !isObject(value.params))
+    return hasId ? refuse('"params" must be an object') : silent;
+  return hasId
+    ? { kind: "request", message: value as unknown as Request }
+    : { kind: "notification", message: value as unknown as Notification };
+}
+
+/** A malformed notification: nobody waits for an answer, so none is given. */
+const silent: Incoming = { kind: "invalid", answer: undefined };
+
+function sortResponse(value: JsonObject, id: RequestId | undefined, refuse: (why: string) => Incoming): Incoming {
+  const hasResult = Object.hasOwn(value, "result");
+  const hasError = Object.hasOwn(value, "error");
+  if (!hasResult && !hasError) return refuse('"method" is missing');
+  if (hasResult) {
+    const whole = !hasError && id !== undefined && isObject(value.result);
+    return whole ? { kind: "response", message: value as unknown as Response } : silent;
+  }
+  const error = value.error;
+  const whole = isObject(error) && Number.isInteger(error.code) && typeof error.message === "string";
+  if (!whole) return silent;
+  // Peers that follow JSON-RPC to the letter write `id: null` where they could not read ours.
+  if (id === undefined && value.id !== undefined && value.id !== null) return silent;
+  return { kind: "response", message: value as unknown as Response };
+}
+
+function invalid(code: number, message: string, id?: RequestId): Incoming {
+  const answer: ErrorResponse =
+    id === undefined ? { jsonrpc: "2.0", error: { code, message } } : { jsonrpc: "2.0", id, error: { code, message } };
+  return { kind: "invalid", answer };
+}
+
+/** Counts brackets outside strings, so that nothing deep is ever built. */
+function exceedsDepth(text: string, limit: number): boolean {
+  // A text no longer than the limit cannot be too deep; most messages end here.
+  if (text.length <= limit) return false;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 0x22) {
+      // indexOf keeps long strings cheap: a megabyte of argument is one jump.
+      i = endOfString(text, i);
+      if (i < 0) return false; // not JSON: the parser will say so
+    } else if (c === 0x7b || c === 0x5b) {
+      if (++depth > limit) return true;
+    } else if (c === 0x7d || c === 0x5d) {
+      depth--;
+    }
+  }
+  return false;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(quote - 1 - slashes) === 0x5c) slashes++;
+    if (slashes % 2 === 0) return quote;
+  }
+  return -1;
+}

@@ -1,0 +1,31 @@
+// The seam between the eras and everybody else: what an era does with a peer's messages on one connection. There
+// are two, `sessioned/` and `stateless/`, with the same file names; `negotiate.ts` alone chooses between them.
+import type { Answer, Connection, Exchange } from "../jsonrpc/connection.ts";
+import type { Notification, Request } from "../jsonrpc/message.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Revision } from "./revisions.ts";
+
+/** What an era is given to serve one connection. */
+export interface Ground {
+  readonly endpoint: Endpoint;
+  readonly connection: Connection;
+  /** All messages travel on one stream: see `Channel.oneStream`. */
+  readonly oneStream: boolean;
+  /** Every revision that is served here, of either era, newest first. */
+  readonly supported: readonly Revision[];
+  readonly limits: Limits;
+}
+
+export interface Limits {
+  /** Resources that one peer may watch at a time. */
+  readonly maxSubscriptions: number;
+  /** How long an ask waits for the client's answer: a person may have to think. */
+  readonly askTimeoutMs: number;
+}
+
+export interface Era {
+  request(request: Request, exchange: Exchange): Answer | Promise<Answer>;
+  notification(notification: Notification): void;
+  /** The connection is gone, or about to be: release what is held for it. */
+  close(): void;
+}

@@ -1,0 +1,152 @@
+// One table of everything that can go wrong, by string code: its JSON-RPC number and its HTTP status. Explained to
+// people in docs/errors.md. Two classes: McpError for the protocol, ToolError for what a model should read.
+import type { Outcome } from "../jsonrpc/connection.ts";
+import type { ErrorObject, JsonObject } from "../jsonrpc/message.ts";
+import { quote } from "../util/quote.ts";
+import { factsOf, type Revision } from "./revisions.ts";
+
+interface ErrorRow {
+  /** Absent: never sent to a peer as such. */
+  readonly rpc?: number;
+  readonly http?: number;
+}
+
+export type ErrorCode =
+  | "parse_error"
+  | "invalid_request"
+  | "method_not_found"
+  | "invalid_params"
+  | "internal_error"
+  | "incomplete_meta"
+  | "invalid_arguments"
+  | "resource_not_found"
+  | "rate_limited"
+  | "header_mismatch"
+  | "missing_capability"
+  | "unsupported_version"
+  | "application"
+  | "timeout"
+  | "aborted"
+  | "connection_lost"
+  | "peer_error"
+  | "invalid_result";
+
+const table: { readonly [C in ErrorCode]: ErrorRow } = {
+  parse_error: { rpc: -32700, http: 400 },
+  invalid_request: { rpc: -32600, http: 400 },
+  method_not_found: { rpc: -32601, http: 404 },
+  invalid_params: { rpc: -32602, http: 200 },
+  internal_error: { rpc: -32603, http: 200 },
+
+  // A required `_meta` key of the stateless era is missing.
+  incomplete_meta: { rpc: -32602, http: 400 },
+  // The tool's arguments break its input schema. A result with `isError` where the revision wants one.
+  invalid_arguments: { rpc: -32602, http: 200 },
+  // The number is -32602 from 2026-07-28 on.
+  resource_not_found: { rpc: -32002, http: 200 },
+  rate_limited: { rpc: -32603, http: 429 },
+
+  header_mismatch: { rpc: -32020, http: 400 },
+  // -32021 exists in the stateless era only; before it the number is -32600.
+  missing_capability: { rpc: -32021, http: 400 },
+  unsupported_version: { rpc: -32022, http: 400 },
+
+  // A number of the application's own, given as `rpcCode`.
+  application: { http: 200 },
+
+  // Local: what happened to a request of ours.
+  timeout: {},
+  aborted: {},
+  connection_lost: {},
+  peer_error: {},
+  invalid_result: {},
+};
+
+export interface McpErrorOptions {
+  readonly data?: unknown;
+  /** For `application`: the number to send, outside -32768 to -32000. For `peer_error`: the number received. */
+  readonly rpcCode?: number;
+  readonly cause?: unknown;
+}
+
+export class McpError extends Error {
+  override readonly name = "McpError";
+  readonly code: ErrorCode;
+  readonly data: unknown;
+  readonly rpcCode: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: McpErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    const number = options.rpcCode;
+    if (
+      code === "application" &&
+      (!Number.isInteger(number) || (number !== undefined && number >= -32768 && number <= -32000))
+    ) {
+      throw new TypeError(
+        `An application error needs an integer rpcCode outside -32768 to -32000, not ${String(number)}`,
+      );
+    }
+    this.code = code;
+    this.data = options.data;
+    this.rpcCode = number ?? rowOf(code).rpc;
+  }
+}
+
+/** Thrown by a tool's handler for the model to read: the message (or the content) is sent as it is, with `isError`. */
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+}
+
+export const errorCodes: readonly ErrorCode[] = Object.keys(table) as ErrorCode[];
+
+export function rowOf(code: ErrorCode): ErrorRow {
+  return table[code];
+}
+
+export function methodNotFound(name: string): McpError {
+  return new McpError("method_not_found", `Method not found: ${quote(name)}`);
+}
+
+/** Whether a peer may be told of it. Errors about our own requests are nobody else's business. */
+export function isTellable(error: McpError): boolean {
+  return rowOf(error.code).rpc !== undefined || error.code === "application";
+}
+
+/** The error as the revision writes it. What is not meant for the peer becomes a plain internal error. */
+export function toErrorObject(error: unknown, revision: Revision): ErrorObject {
+  if (!(error instanceof McpError) || !isTellable(error)) return { code: -32603, message: "Internal error" };
+  const code = numberIn(error, revision);
+  return error.data === undefined
+    ? { code, message: error.message }
+    : { code, message: error.message, data: error.data };
+}
+
+function numberIn(error: McpError, revision: Revision): number {
+  const facts = factsOf(revision);
+  if (error.code === "resource_not_found") return facts.notFound;
+  if (error.code === "missing_capability" && facts.era === "sessioned") return -32600;
+  return error.rpcCode ?? -32603;
+}
+
+/**
+ * The result of a request of ours, or the error that tells how it ended.
+ * @param what the request in words, such as `elicitation/create`, for the message.
+ */
+export function resultOf(outcome: Outcome, what: string): JsonObject {
+  switch (outcome.kind) {
+    case "result":
+      return outcome.result;
+    case "error": {
+      const { code, message, data } = outcome.error;
+      throw new McpError("peer_error", `${what} was answered with error ${code}: ${message}`, { rpcCode: code, data });
+    }
+    case "timeout":
+      throw new McpError("timeout", `${what} gave no answer in ${outcome.afterMs} ms. The peer was told to stop.`);
+    case "aborted":
+      throw new McpError("aborted", `${what} was aborted`, { cause: outcome.reason });
+    case "lost":
+      throw new McpError("connection_lost", `The connection was lost before ${what} was answered`, {
+        cause: outcome.cause,
+      });
+  }
+}

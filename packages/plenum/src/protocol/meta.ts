@@ -1,0 +1,79 @@
+// `_meta`: the keys MCP itself uses, the grammar of keys, which prefixes are reserved, and trace context.
+// Specification: basic/index § _meta.
+import { isObject, type JsonObject } from "../jsonrpc/message.ts";
+import type { Revision } from "./revisions.ts";
+
+/** The keys MCP itself puts into `_meta`. */
+export const metaKeys = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  logLevel: "io.modelcontextprotocol/logLevel",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
+} as const;
+
+const labelForm = /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/;
+const nameForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/;
+
+/** What is wrong with a `_meta` key, or undefined. */
+export function checkMetaKey(key: string): string | undefined {
+  const slash = key.indexOf("/");
+  if (
+    slash >= 0 &&
+    !key
+      .slice(0, slash)
+      .split(".")
+      .every((label) => labelForm.test(label))
+  ) {
+    return `_meta key "${key}": a prefix is labels joined by dots, each beginning with a letter and ending with a letter or digit`;
+  }
+  if (!nameForm.test(key.slice(slash + 1))) {
+    return `_meta key "${key}": a name begins and ends with a letter or digit, with only letters, digits, "-", "_" and "." between`;
+  }
+  return undefined;
+}
+
+/**
+ * Whether the key belongs to MCP. In 2025-06-18 any label but the last decides, from 2025-11-25 the second one; with
+ * no revision given either rule reserves it, which is the one to follow for keys of one's own.
+ */
+export function isReservedMetaKey(key: string, revision?: Revision): boolean {
+  const slash = key.indexOf("/");
+  if (slash < 0) return false;
+  const labels = key.slice(0, slash).split(".");
+  const ours = (label: string | undefined): boolean => label === "modelcontextprotocol" || label === "mcp";
+  const anyButLast = labels.slice(0, -1).some(ours);
+  if (revision === undefined) return anyButLast || ours(labels[1]);
+  return revision <= "2025-06-18" ? anyButLast : ours(labels[1]);
+}
+
+/** The identifier of an extension: a `_meta` key whose prefix is not optional. */
+export function checkExtensionId(id: string): string | undefined {
+  if (!id.includes("/")) return `extension "${id}" needs a prefix, as in "com.example/${id}"`;
+  if (id.endsWith("/")) return `extension "${id}" needs a name after its prefix`;
+  return checkMetaKey(id)?.replace("_meta key", "extension");
+}
+
+const traceForms: { readonly [key: string]: RegExp } = {
+  traceparent: /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/,
+  tracestate: /^[\x20-\x7e\t]{0,8192}$/,
+  baggage: /^[\x20-\x7e\t]{0,8192}$/,
+};
+
+/** The W3C trace context in `_meta`, without members that break their format: they are another party's, and hostile. */
+export function traceContextOf(meta: JsonObject): { readonly [key: string]: string } {
+  const found: { [key: string]: string } = {};
+  for (const [key, form] of Object.entries(traceForms)) {
+    const value = meta[key];
+    if (typeof value === "string" && form.test(value)) found[key] = value;
+  }
+  return found;
+}
+
+const none: JsonObject = Object.freeze({});
+
+/** The `_meta` of params or of a result; an empty object when there is none. */
+export function metaOf(value: JsonObject | undefined): JsonObject {
+  return value && isObject(value._meta) ? value._meta : none;
+}

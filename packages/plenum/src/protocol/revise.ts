@@ -1,0 +1,106 @@
+// From the superset model to one revision and back, for whatever both eras have in common: params read and checked,
+// results fitted and checked, and the few values that must be rebuilt rather than trimmed.
+import { isObject, type JsonObject, type Request } from "../jsonrpc/message.ts";
+import type { Result } from "./endpoint.ts";
+import { McpError } from "./errors.ts";
+import { metaOf } from "./meta.ts";
+import type { Method } from "./methods.ts";
+import { factsOf, type Revision } from "./revisions.ts";
+import { wireOf } from "./wire/wire.ts";
+
+const none: JsonObject = Object.freeze({});
+
+/** Params without `_meta`, checked against the revision's shape. Throws McpError `invalid_params`. */
+export function readParams(
+  method: Method | undefined,
+  request: Request,
+  revision: Revision,
+): { params: JsonObject; meta: JsonObject } {
+  if (method) {
+    const problem = wireOf(revision).check(`${method.stem}Params`, request.params ?? none, "params");
+    if (problem) throw new McpError("invalid_params", `Invalid params for ${method.name}: ${problem}`);
+  }
+  if (!request.params) return { params: none, meta: none };
+  if (request.params._meta === undefined) return { params: request.params, meta: none };
+  const { _meta, ...params } = request.params;
+  return { params, meta: metaOf(request.params) };
+}
+
+/** The result as the revision may carry it. Throws McpError `invalid_result` when no fitting makes it right. */
+export function reviseResult(method: Method | undefined, result: Result, revision: Revision): Result {
+  if (!method) return result;
+  const shape = `${method.stem}Result`;
+  const wire = wireOf(revision);
+  const fitted = wire.fit(shape, rebuild(method.name, result, revision));
+  const problem = wire.check(shape, fitted, "result");
+  if (problem)
+    throw new McpError("invalid_result", `The result of ${method.name} is not valid in ${revision}: ${problem}`);
+  return fitted;
+}
+
+/** Notification params as the revision may carry them; undefined when it has no such notification. */
+export function reviseNotification(method: Method, params: JsonObject, revision: Revision): JsonObject {
+  const shape = `${method.stem}Params`;
+  const wire = wireOf(revision);
+  const fitted = wire.fit(shape, params);
+  const problem = wire.check(shape, fitted, "params");
+  if (problem) throw new TypeError(`${method.name} is not valid in ${revision}: ${problem}`);
+  return fitted;
+}
+
+/**
+ * The tool result that says what went wrong, where the revision wants the model rather than the program to know:
+ * bad arguments from 2025-11-25 on, and in the sessioned era a capability that the client lacks.
+ */
+export function toToolFault(error: unknown, method: Method | undefined, revision: Revision): Result | undefined {
+  if (method?.name !== "tools/call" || !(error instanceof McpError)) return undefined;
+  const facts = factsOf(revision);
+  const asResult =
+    (error.code === "invalid_arguments" && facts.badArguments === "result") ||
+    (error.code === "missing_capability" && facts.era === "sessioned");
+  return asResult ? { content: [{ type: "text", text: error.message }], isError: true } : undefined;
+}
+
+/**
+ * On a tool result whose output schema admits more than objects: revisions that carry objects only wrap the value,
+ * whatever it is this time, because they were shown a wrapped schema. A symbol, so that it survives a middleware's
+ * spread and never reaches the wire.
+ */
+export const anyRoot: unique symbol = Symbol("plenum.anyRoot");
+
+function rebuild(method: string, result: Result, revision: Revision): Result {
+  if (factsOf(revision).structured !== "object") return result;
+  if (method === "tools/call" && result.structuredContent !== undefined) {
+    const bare = isObject(result.structuredContent) && !(anyRoot in result);
+    return bare ? result : { ...result, structuredContent: { result: result.structuredContent } };
+  }
+  if (method === "tools/list" && Array.isArray(result.tools)) {
+    return { ...result, tools: result.tools.map(withObjectOutput) };
+  }
+  return result;
+}
+
+function withObjectOutput(tool: JsonObject): JsonObject {
+  const schema = tool.outputSchema;
+  if (!isObject(schema) || schema.type === "object") return tool;
+  const { $schema, ...inner } = schema;
+  const wrapped = { type: "object", properties: { result: moveRefs(inner) }, required: ["result"] };
+  return { ...tool, outputSchema: $schema === undefined ? wrapped : { $schema, ...wrapped } };
+}
+
+// Keywords whose value is data, not schemas: a "$ref" in there is just a member.
+const dataKeywords: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
+
+/** Pointers that began at the root now begin one level down. */
+function moveRefs(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(moveRefs);
+  if (!isObject(node)) return node;
+  const moved: { [key: string]: unknown } = {};
+  for (const [key, value] of Object.entries(node)) {
+    const isPointer = (key === "$ref" || key === "$dynamicRef") && typeof value === "string";
+    const isLocal = isPointer && (value === "#" || value.startsWith("#/"));
+    const next = isLocal ? `#/properties/result${value.slice(1)}` : dataKeywords.has(key) ? value : moveRefs(value);
+    Object.defineProperty(moved, key, { value: next, enumerable: true, writable: true, configurable: true });
+  }
+  return moved;
+}

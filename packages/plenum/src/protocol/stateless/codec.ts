@@ -1,0 +1,71 @@
+// How the stateless era reads a request's `_meta` and writes results: `resultType` on each, the server's name in
+// `_meta`, cache hints where the method has them. Specification: basic/index § _meta, server/utilities/caching.
+import { isObject, type JsonObject, PreparedJson, type Request } from "../../jsonrpc/message.ts";
+import { type Caller, type Description, type Endpoint, isStable, type Result } from "../endpoint.ts";
+import { McpError } from "../errors.ts";
+import { metaKeys, metaOf } from "../meta.ts";
+import type { Method } from "../methods.ts";
+import type { ClientCapabilities, Implementation } from "../model.ts";
+import { reviseResult } from "../revise.ts";
+import { isRevision, type Revision } from "../revisions.ts";
+
+/**
+ * The revision of the request, if we speak it. An unknown one is told apart from a missing one: the first is answered
+ * with what we speak, the second is a request that is not complete.
+ */
+export function readRevision(request: Request, spoken: readonly Revision[], supported: readonly Revision[]): Revision {
+  const requested = metaOf(request.params)[metaKeys.protocolVersion];
+  if (typeof requested !== "string") throw incomplete(metaKeys.protocolVersion, "a string such as 2026-07-28");
+  if (isRevision(requested) && spoken.includes(requested)) return requested;
+  throw new McpError("unsupported_version", "Unsupported protocol version", { data: { supported, requested } });
+}
+
+export function readCaller(meta: JsonObject, revision: Revision): Caller {
+  const capabilities = meta[metaKeys.clientCapabilities];
+  if (!isObject(capabilities)) throw incomplete(metaKeys.clientCapabilities, "an object; {} means none");
+  return {
+    capabilities: capabilities as ClientCapabilities,
+    info: meta[metaKeys.clientInfo] as Implementation | undefined,
+    revision,
+  };
+}
+
+function incomplete(key: string, form: string): McpError {
+  return new McpError("incomplete_meta", `Invalid params: params._meta["${key}"] must be ${form}`);
+}
+
+const prepared = new WeakMap<Result, { readonly info: Implementation | undefined; readonly text: PreparedJson }>();
+
+export function encodeResult(
+  method: Method | undefined,
+  result: Result,
+  revision: Revision,
+  endpoint: Endpoint,
+): JsonObject | PreparedJson {
+  if (!isStable(result)) return dress(method, result, revision, endpoint);
+  const { info } = endpoint.describe();
+  const kept = prepared.get(result);
+  if (kept?.info === info) return kept.text;
+  const text = new PreparedJson(JSON.stringify(dress(method, result, revision, endpoint)));
+  prepared.set(result, { info, text });
+  return text;
+}
+
+function dress(method: Method | undefined, result: Result, revision: Revision, endpoint: Endpoint): Result {
+  const { info } = endpoint.describe();
+  const interim = result.resultType !== undefined && result.resultType !== "complete";
+  const dressed = {
+    resultType: "complete",
+    // A result that says itself how long it may be kept knows better.
+    ...(method?.cached && !interim ? endpoint.cacheHints() : undefined),
+    ...result,
+    _meta: { ...metaOf(result), [metaKeys.serverInfo]: info },
+  };
+  return reviseResult(method, dressed, revision);
+}
+
+export function toDiscoverResult(description: Description, supported: readonly Revision[]): Result {
+  const { capabilities, instructions } = description;
+  const result = { supportedVersions: supported, capabilities };
+  return instructions === undefined ? result : { ...result, instructions };
+}

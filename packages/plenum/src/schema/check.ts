@@ -1,0 +1,108 @@
+// What every compiled keyword is made of: a check that answers yes or no, and the run it keeps its books in.
+// A first run only answers; when it says no, a second one collects the issues. So a valid value costs no allocation.
+
+import type { Resource } from "./resources.ts";
+
+/** A JSON Schema in its object form. Subschemas inside it may be booleans. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/** One reason why a value is refused. `keyword` is the JSON Schema keyword, or `limit` when checking was given up. */
+export interface SchemaIssue {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+  readonly keyword: string;
+}
+
+/** The books of one validation. */
+export interface Run {
+  /** Undefined while only the verdict is wanted. */
+  issues: SchemaIssue[] | undefined;
+  readonly path: (string | number)[];
+  /** What is left of the budget; below zero everything returns at once. */
+  steps: number;
+  depth: number;
+  readonly maxIssues: number;
+  /** The resources with dynamic anchors that evaluation has entered, innermost first. */
+  scope: Scope | undefined;
+}
+
+export interface Scope {
+  readonly resource: Resource;
+  readonly up: Scope | undefined;
+}
+
+/** Property names or indexes that some keyword has evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
+export type Seen = Set<string | number>;
+
+export type Check = (value: unknown, run: Run, seen: Seen | undefined) => boolean;
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A property that JSON would carry: own, and not `undefined`. Guards against names like `constructor`. */
+export function has(object: object, key: string): boolean {
+  return (object as Record<string, unknown>)[key] !== undefined && Object.hasOwn(object, key);
+}
+
+export function fail(run: Run, keyword: string, message: string): false {
+  const { issues } = run;
+  if (issues && issues.length < run.maxIssues) issues.push({ path: run.path.slice(), message, keyword });
+  return false;
+}
+
+/** Takes a number of steps from the budget; false when it is used up, and then every check still to come fails at once. */
+export function spend(run: Run, steps: number): boolean {
+  run.steps -= steps;
+  return run.steps >= 0;
+}
+
+/** Applies a check to a member of the current value. */
+export function into(check: Check, member: unknown, key: string | number, run: Run): boolean {
+  if (!run.issues) return check(member, run, undefined);
+  run.path.push(key);
+  const valid = check(member, run, undefined);
+  run.path.pop();
+  return valid;
+}
+
+/** Applies several checks to the same value: all of them when issues are collected. */
+export function every(checks: readonly Check[]): Check {
+  return (value, run, seen) => {
+    let valid = true;
+    for (const check of checks) {
+      if (check(value, run, seen)) continue;
+      if (!run.issues) return false;
+      valid = false;
+    }
+    return valid;
+  };
+}
+
+/** Asks a check for its verdict alone, also while issues are being collected. */
+export function quietly(check: Check, value: unknown, run: Run, seen?: Seen): boolean {
+  const { issues } = run;
+  run.issues = undefined;
+  const valid = check(value, run, seen);
+  run.issues = issues;
+  return valid;
+}
+
+/** Text that tells two JSON values apart: equal values give equal text, whatever the order of their members. Counted if a run is given. */
+export function canonical(value: unknown, run?: Run, depth = 0): string {
+  if (typeof value !== "object" || value === null) {
+    const text = String(JSON.stringify(value === 0 ? 0 : value));
+    if (run) spend(run, 1 + (text.length >> 5));
+    return text;
+  }
+  if (run && !spend(run, depth > 256 ? Infinity : 1)) return "";
+  const parts: string[] = [];
+  if (Array.isArray(value)) {
+    for (const item of value) parts.push(canonical(item, run, depth + 1));
+    return `[${parts}]`;
+  }
+  for (const key of Object.keys(value).sort()) {
+    if (has(value, key)) parts.push(`${JSON.stringify(key)}:${canonical((value as JsonSchema)[key], run, depth + 1)}`);
+  }
+  return `{${parts}}`;
+}

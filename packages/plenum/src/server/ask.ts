@@ -1,0 +1,70 @@
+// The asks a handler makes of its client, as calls on the era's link: what they take, and what comes back.
+// Specification: client/elicitation, client/sampling, client/roots.
+import { isObject, type JsonObject } from "../jsonrpc/message.ts";
+import type { Call } from "../protocol/endpoint.ts";
+import { McpError } from "../protocol/errors.ts";
+import type { ElicitResult, Root, SampleRequest, SampleResult } from "../protocol/model.ts";
+import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/standard.ts";
+
+// A form's fields know these keywords and no others; what a schema library adds beyond them is left out.
+const fieldKeywords: ReadonlySet<string> = new Set(
+  "type title description default format minLength maxLength minimum maximum enum enumNames oneOf anyOf items minItems maxItems const".split(
+    " ",
+  ),
+);
+
+const forms = new WeakMap<object, Schema>();
+
+export async function elicitForm(call: Call, message: string, schema: AnySchema): Promise<ElicitResult<unknown>> {
+  const form = forms.get(schema) ?? toSchema(schema, { kind: "elicitation", name: call.method, role: "input" });
+  forms.set(schema, form);
+  const answer = await call.link.ask({
+    method: "elicitation/create",
+    needs: ["elicitation.form"],
+    params: { mode: "form", message, requestedSchema: toForm(form.json) },
+  });
+  // What comes with a refusal is not to be looked at.
+  if (answer.action !== "accept") return { action: answer.action as "decline" | "cancel" };
+  const checked = await form.validate(answer.content ?? {});
+  if ("issues" in checked) {
+    throw new McpError("invalid_result", `The client's answer does not fit the form: ${formatIssues(checked.issues)}`);
+  }
+  return { action: "accept", content: checked.value };
+}
+
+export async function elicitUrl(
+  call: Call,
+  message: string,
+  url: string,
+): Promise<{ action: "accept" | "decline" | "cancel" }> {
+  const { protocol } = new URL(url);
+  if (protocol !== "https:" && protocol !== "http:")
+    throw new TypeError(`elicitUrl takes an http or https URL, not ${protocol}`);
+  const answer = await call.link.ask({
+    method: "elicitation/create",
+    needs: ["elicitation.url"],
+    params: { mode: "url", message, url, elicitationId: crypto.randomUUID() },
+  });
+  return { action: answer.action as "accept" | "decline" | "cancel" };
+}
+
+export async function sample(call: Call, request: SampleRequest): Promise<SampleResult> {
+  const needs = request.tools || request.toolChoice ? ["sampling.tools"] : ["sampling"];
+  const answer = await call.link.ask({ method: "sampling/createMessage", needs, params: { ...request } });
+  return answer as unknown as SampleResult;
+}
+
+export async function listRoots(call: Call): Promise<readonly Root[]> {
+  const answer = await call.link.ask({ method: "roots/list", needs: ["roots"], params: {} });
+  return answer.roots as readonly Root[];
+}
+
+function toForm(json: JsonObject): JsonObject {
+  const properties: { [name: string]: unknown } = {};
+  for (const [name, field] of Object.entries(isObject(json.properties) ? json.properties : {})) {
+    const kept = isObject(field) ? Object.entries(field).filter(([keyword]) => fieldKeywords.has(keyword)) : [];
+    Object.defineProperty(properties, name, { value: Object.fromEntries(kept), enumerable: true, configurable: true });
+  }
+  const form = { type: "object", properties };
+  return Array.isArray(json.required) ? { ...form, required: json.required } : form;
+}

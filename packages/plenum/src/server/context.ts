@@ -1,0 +1,165 @@
+// What a handler is given beside its arguments: the caller, and the ways to tell or ask it something while it runs.
+import { isRequestId, type JsonObject, type RequestId } from "../jsonrpc/message.ts";
+import type { AuthInfo, Call, Caller } from "../protocol/endpoint.ts";
+import { traceContextOf } from "../protocol/meta.ts";
+import type { ElicitResult, ReadResourceResult, Root, SampleRequest, SampleResult } from "../protocol/model.ts";
+import type { InferOutput } from "../schema/infer.ts";
+import type { AnySchema } from "../schema/standard.ts";
+import { createRate, type Rate } from "../util/rate.ts";
+import { elicitForm, elicitUrl, listRoots, sample } from "./ask.ts";
+import { createLog, type Log, type LogEntry } from "./log.ts";
+
+export interface Context<Lifespan = unknown> {
+  /** Aborts when the caller cancels or is gone. Hand it to whatever you await. */
+  readonly signal: AbortSignal;
+  readonly requestId: RequestId;
+  /** Who calls, as it says itself, and the revision it speaks. Never a ground for trust. */
+  readonly client: Caller;
+  /** Who calls, as the authorization layer established it. */
+  readonly auth: AuthInfo | undefined;
+  /** The request's `_meta`. */
+  readonly meta: JsonObject;
+  /** W3C `traceparent`, `tracestate` and `baggage` of the request, where they are well-formed. */
+  readonly trace: { readonly [key: string]: string };
+  /** What the server's `lifespan` gave. */
+  readonly lifespan: Lifespan;
+  /**
+   * Reports progress to the caller. Does nothing when it did not ask for any; values that do not increase are left
+   * out, and a flood is thinned (the last value always arrives).
+   */
+  progress(progress: number, total?: number, message?: string): void;
+  /**
+   * Log messages for the caller, at the level it chose.
+   * @deprecated The protocol deprecates logging from 2026-07-28 on; prefer your own logs or OpenTelemetry.
+   */
+  readonly log: Log;
+  /** Asks the user to fill in a form; the answer is checked and typed by the schema. */
+  elicit<const S extends AnySchema>(message: string, schema: S): Promise<ElicitResult<InferOutput<S>>>;
+  /** Asks the user to visit a page, for what must not pass through the client (secrets, payments). */
+  elicitUrl(message: string, url: string): Promise<{ readonly action: "accept" | "decline" | "cancel" }>;
+  /**
+   * Asks the client's model.
+   * @deprecated The protocol deprecates sampling from 2026-07-28 on.
+   */
+  sample(request: SampleRequest): Promise<SampleResult>;
+  /**
+   * Asks for the client's roots.
+   * @deprecated The protocol deprecates roots from 2026-07-28 on.
+   */
+  roots(): Promise<readonly Root[]>;
+  /** Reads a resource of this server, as this caller would. */
+  readResource(uri: string): Promise<ReadResourceResult>;
+}
+
+/** What a server lends all its contexts. */
+export interface ContextOptions {
+  readonly lifespan: { readonly value: unknown };
+  readonly readResource: (uri: string, call: Call) => Promise<ReadResourceResult>;
+  readonly redactLog: ((entry: LogEntry) => LogEntry | undefined) | undefined;
+  readonly progressPerSecond: number;
+  readonly logsPerSecond: number;
+}
+
+export class CallContext implements Context<never> {
+  /** For completers: the other arguments that are filled in already. */
+  arguments: { readonly [name: string]: string } = {};
+  readonly #call: Call;
+  readonly #options: ContextOptions;
+  #log: Log | undefined;
+  #progress: Progress | undefined;
+
+  constructor(call: Call, options: ContextOptions) {
+    this.#call = call;
+    this.#options = options;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.link.signal;
+  }
+  get requestId(): RequestId {
+    return this.#call.id;
+  }
+  get client(): Caller {
+    return this.#call.client;
+  }
+  get auth(): AuthInfo | undefined {
+    return this.#call.auth;
+  }
+  get meta(): JsonObject {
+    return this.#call.meta;
+  }
+  get trace(): { readonly [key: string]: string } {
+    return traceContextOf(this.#call.meta);
+  }
+  get lifespan(): never {
+    return this.#options.lifespan.value as never;
+  }
+
+  get log(): Log {
+    this.#log ??= createLog(this.#call.link, this.#options);
+    return this.#log;
+  }
+
+  progress(progress: number, total?: number, message?: string): void {
+    const token = this.#call.meta.progressToken;
+    if (!isRequestId(token)) return;
+    this.#progress ??= new Progress(this.#call, token, this.#options.progressPerSecond);
+    this.#progress.report(progress, total, message);
+  }
+
+  elicit<const S extends AnySchema>(message: string, schema: S): Promise<ElicitResult<InferOutput<S>>> {
+    return elicitForm(this.#call, message, schema) as Promise<ElicitResult<InferOutput<S>>>;
+  }
+
+  elicitUrl(message: string, url: string): Promise<{ readonly action: "accept" | "decline" | "cancel" }> {
+    return elicitUrl(this.#call, message, url);
+  }
+
+  sample(request: SampleRequest): Promise<SampleResult> {
+    return sample(this.#call, request);
+  }
+
+  roots(): Promise<readonly Root[]> {
+    return listRoots(this.#call);
+  }
+
+  readResource(uri: string): Promise<ReadResourceResult> {
+    return this.#options.readResource(uri, this.#call);
+  }
+
+  /** The handler is done: what was held back of its progress goes out before the answer. */
+  finish(): void {
+    this.#progress?.flush();
+  }
+}
+
+class Progress {
+  readonly #call: Call;
+  readonly #token: RequestId;
+  readonly #rate: Rate;
+  #highest = Number.NEGATIVE_INFINITY;
+  #held: JsonObject | undefined;
+
+  constructor(call: Call, token: RequestId, perSecond: number) {
+    this.#call = call;
+    this.#token = token;
+    this.#rate = createRate({ perSecond, burst: Math.max(1, perSecond) });
+  }
+
+  report(progress: number, total: number | undefined, message: string | undefined): void {
+    if (!Number.isFinite(progress)) throw new TypeError(`progress must be a finite number, not ${progress}`);
+    if (progress <= this.#highest) return;
+    this.#highest = progress;
+    const params: { [key: string]: unknown } = { progressToken: this.#token, progress };
+    if (total !== undefined) params.total = total;
+    if (message !== undefined) params.message = message;
+    this.#held = params;
+    if (this.#rate.take()) this.flush();
+  }
+
+  flush(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held) this.#call.link.notify("notifications/progress", held);
+  }
+}

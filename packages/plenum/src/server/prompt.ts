@@ -1,0 +1,149 @@
+// Prompts: what is registered, how arguments are checked, and how what a handler returns becomes messages.
+// Specification: server/prompts.
+import { isObject, type JsonObject } from "../jsonrpc/message.ts";
+import { McpError } from "../protocol/errors.ts";
+import {
+  type Content,
+  type GetPromptResult,
+  type Icon,
+  isContent,
+  type Meta,
+  type Prompt,
+  type PromptArgument,
+  type PromptMessage,
+  type Role,
+} from "../protocol/model.ts";
+import type { InferOutput } from "../schema/infer.ts";
+import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/standard.ts";
+import { assertCompleters, type Completer } from "./completion.ts";
+import type { CallContext, Context } from "./context.ts";
+import type { Entry, Visible } from "./registry.ts";
+
+export interface PromptOptions<Arguments extends AnySchema, Lifespan> {
+  readonly title?: string;
+  readonly description?: string;
+  /** The arguments. On the wire they are strings: use a schema that accepts those. Default: none. */
+  readonly arguments?: Arguments;
+  readonly icons?: readonly Icon[];
+  readonly meta?: Meta;
+  /** Who may see and get it. Asked on every list and get. */
+  readonly visible?: (ctx: Context<Lifespan>) => boolean | undefined | Promise<boolean | undefined>;
+  /** Suggestions for an argument. */
+  readonly complete?: { readonly [argument: string]: Completer<Lifespan> };
+}
+
+/** A message whose content may be just text. */
+export interface LooseMessage {
+  readonly role: Role;
+  readonly content: string | Content;
+}
+
+/** Text or content (a message of the user's), a message, a list of those, or a whole result. */
+export type PromptReturn =
+  | string
+  | Content
+  | LooseMessage
+  | readonly (string | Content | LooseMessage)[]
+  | GetPromptResult;
+
+export type PromptHandler<Arguments extends AnySchema, Lifespan> = (
+  args: InferOutput<Arguments>,
+  ctx: Context<Lifespan>,
+) => PromptReturn | Promise<PromptReturn>;
+
+export interface PromptEntry extends Entry {
+  readonly definition: Prompt;
+  readonly input: Schema;
+  readonly complete: { readonly [argument: string]: Completer<never> | undefined };
+  readonly handler: (args: never, ctx: never) => unknown;
+}
+
+const noArguments = { type: "object", properties: {} } as const;
+
+export function definePrompt(
+  name: string,
+  options: PromptOptions<AnySchema, never>,
+  handler: (args: never, ctx: never) => unknown,
+): PromptEntry {
+  if (typeof name !== "string" || name === "") throw new TypeError("a prompt needs a name");
+  if (typeof handler !== "function") throw new TypeError(`prompt "${name}" needs a handler as its last argument`);
+  const { title, description, icons, meta } = options;
+  const input = toSchema(options.arguments ?? noArguments, { kind: "prompt", name, role: "input" });
+  const declared = toArguments(input.json);
+  if (options.complete)
+    assertCompleters(
+      `prompt "${name}"`,
+      options.complete,
+      declared.map((argument) => argument.name),
+    );
+  const definition: Prompt = {
+    name,
+    ...(title === undefined ? undefined : { title }),
+    ...(description === undefined ? undefined : { description }),
+    ...(declared.length > 0 && { arguments: declared }),
+    ...(icons && { icons }),
+    ...(meta && { _meta: meta }),
+  };
+  return {
+    definition,
+    input,
+    complete: options.complete ?? {},
+    handler,
+    visible: options.visible as Visible | undefined,
+  };
+}
+
+export async function getPrompt(entry: PromptEntry, params: JsonObject, ctx: CallContext): Promise<GetPromptResult> {
+  const { name, description } = entry.definition;
+  const given = isObject(params.arguments) ? params.arguments : {};
+  const missing = entry.definition.arguments?.find(
+    (argument) => argument.required && !Object.hasOwn(given, argument.name),
+  );
+  if (missing) throw new McpError("invalid_params", `Prompt "${name}" needs the argument "${missing.name}"`);
+  const args = await entry.input.validate(given);
+  if ("issues" in args)
+    throw new McpError("invalid_params", `Invalid arguments for prompt "${name}": ${formatIssues(args.issues)}`);
+  try {
+    const returned = await entry.handler(args.value as never, ctx as never);
+    if (isWhole(returned)) return { ...returned, messages: returned.messages.map(toMessage) };
+    const messages = (Array.isArray(returned) ? returned : [returned]).map(toMessage);
+    return description === undefined ? { messages } : { description, messages };
+  } finally {
+    ctx.finish();
+  }
+}
+
+function isWhole(value: unknown): value is GetPromptResult {
+  return isObject(value) && Array.isArray(value.messages);
+}
+
+function toMessage(value: unknown): PromptMessage {
+  if (typeof value === "string") return { role: "user", content: { type: "text", text: value } };
+  if (isContent(value)) return { role: "user", content: withMimeType(value) };
+  if (isObject(value) && (value.role === "user" || value.role === "assistant")) {
+    const { content } = value;
+    if (typeof content === "string") return { ...value, role: value.role, content: { type: "text", text: content } };
+    if (isContent(content)) return { ...value, role: value.role, content: withMimeType(content) };
+  }
+  throw new TypeError("a prompt's handler returns text, content, messages { role, content } or a list of those");
+}
+
+/** In prompts an embedded resource always has a MIME type; one that has none gets the plainest that fits. */
+function withMimeType(content: Content): Content {
+  if (content.type !== "resource" || content.resource.mimeType !== undefined) return content;
+  const mimeType = "text" in content.resource ? "text/plain" : "application/octet-stream";
+  return { ...content, resource: { ...content.resource, mimeType } };
+}
+
+function toArguments(schema: JsonObject): PromptArgument[] {
+  const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, field]) => {
+    const { title, description } = isObject(field) ? field : {};
+    return {
+      name,
+      ...(typeof title === "string" && { title }),
+      ...(typeof description === "string" && { description }),
+      ...(required.includes(name) && { required: true }),
+    };
+  });
+}

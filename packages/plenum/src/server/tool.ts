@@ -1,0 +1,222 @@
+// Tools: what is registered, how a call is checked and run, and how what the handler returns becomes a result.
+// Specification: server/tools.
+import { isObject, type Json, type JsonObject } from "../jsonrpc/message.ts";
+import { isTellable, McpError, ToolError } from "../protocol/errors.ts";
+import {
+  type CallToolResult,
+  type Content,
+  type Icon,
+  isContent,
+  type Meta,
+  type Tool,
+  type ToolAnnotations,
+} from "../protocol/model.ts";
+import { anyRoot } from "../protocol/revise.ts";
+import type { InferInput, InferOutput } from "../schema/infer.ts";
+import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/standard.ts";
+import type { CallContext, Context } from "./context.ts";
+import type { Entry, Visible } from "./registry.ts";
+
+export interface ToolOptions<Input extends AnySchema, Output extends AnySchema, Lifespan> {
+  readonly title?: string;
+  readonly description?: string;
+  /** The arguments: any Standard Schema that gives JSON Schema, or a JSON Schema. Default: none. */
+  readonly input?: Input;
+  /** What the handler returns, sent as structured content and as text. Default: text only. */
+  readonly output?: Output;
+  readonly annotations?: ToolAnnotations;
+  readonly icons?: readonly Icon[];
+  readonly meta?: Meta;
+  /** Who may see and call it. Asked on every list and call. */
+  readonly visible?: (ctx: Context<Lifespan>) => boolean | undefined | Promise<boolean | undefined>;
+}
+
+/** Nothing, text, content, a list of those, a whole result, or any JSON value. */
+export type ToolReturn = unknown;
+
+export type ToolHandler<Input extends AnySchema, Output extends AnySchema, Lifespan> = (
+  args: InferOutput<Input>,
+  ctx: Context<Lifespan>,
+) => Returned<Output> | Promise<Returned<Output>>;
+
+/** With an output schema the handler returns what fits it, or a whole result when it has more to say. */
+type Returned<Output extends AnySchema> = AnySchema extends Output ? ToolReturn : InferInput<Output> | WholeResult;
+
+export interface ToolEntry extends Entry {
+  readonly definition: Tool;
+  readonly input: Schema;
+  readonly output: Schema | undefined;
+  /** Top-level arguments that the schema says are objects or arrays and nothing else. */
+  readonly nested: ReadonlySet<string>;
+  readonly handler: (args: never, ctx: never) => unknown;
+}
+
+const noArguments = { type: "object", additionalProperties: false } as const;
+const nameForm = /^[A-Za-z0-9_.-]{1,128}$/;
+
+export function defineTool(
+  name: string,
+  options: ToolOptions<AnySchema, AnySchema, never>,
+  handler: (args: never, ctx: never) => unknown,
+): ToolEntry {
+  if (!nameForm.test(name)) {
+    throw new TypeError(`tool ${JSON.stringify(name)}: a name has 1 to 128 characters of A-Z a-z 0-9 _ - and dot`);
+  }
+  if (typeof handler !== "function") throw new TypeError(`tool "${name}" needs a handler as its last argument`);
+  const { title, description, annotations, icons, meta } = options;
+  const input = toSchema(options.input ?? noArguments, { kind: "tool", name, role: "input" });
+  const output = options.output && toSchema(options.output, { kind: "tool", name, role: "output" });
+  const definition: Tool = {
+    name,
+    ...(title === undefined ? undefined : { title }),
+    ...(description === undefined ? undefined : { description }),
+    inputSchema: input.json,
+    ...(output && { outputSchema: output.json }),
+    ...(annotations && { annotations }),
+    ...(icons && { icons }),
+    ...(meta && { _meta: meta }),
+  };
+  return {
+    definition,
+    input,
+    output,
+    nested: nestedOf(input.json),
+    handler,
+    visible: options.visible as Visible | undefined,
+  };
+}
+
+export interface CallOptions {
+  /** Accept a JSON text where the schema wants an object or an array: some hosts send nested arguments so. */
+  readonly lenientArguments: boolean;
+  /** Reports an error that the peer is not told, and gives the id it is told instead. */
+  readonly mask: (error: unknown) => string;
+}
+
+/** Runs a tool. Throws McpError for what is not the tool's own failure. */
+export async function callTool(
+  entry: ToolEntry,
+  params: JsonObject,
+  ctx: CallContext,
+  options: CallOptions,
+): Promise<CallToolResult> {
+  const given = isObject(params.arguments) ? params.arguments : {};
+  const args = await entry.input.validate(options.lenientArguments ? unpackNested(entry, given) : given);
+  if ("issues" in args) {
+    const { name } = entry.definition;
+    throw new McpError("invalid_arguments", `Invalid arguments for tool "${name}": ${formatIssues(args.issues)}`);
+  }
+  try {
+    const returned = await entry.handler(args.value as never, ctx as never);
+    return await toResult(returned, entry);
+  } catch (error) {
+    if (error instanceof ToolError) return toFault(error.message);
+    if (error instanceof McpError && isTellable(error)) throw error;
+    return toFault(`Internal error (${options.mask(error)})`);
+  } finally {
+    ctx.finish();
+  }
+}
+
+function toFault(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+// A result the handler composed itself. The brand tells it from a value that happens to have a `content` member.
+const whole: unique symbol = Symbol("plenum.result");
+
+export interface WholeResult {
+  readonly [whole]: true;
+  readonly content: readonly Content[] | undefined;
+  readonly structured: Json | undefined;
+  readonly isError: boolean | undefined;
+  readonly meta: Meta | undefined;
+}
+
+/** A tool result in full, for a handler that wants more than its return value says: own text beside structured content, `isError`, `_meta`. */
+export function toolResult(parts: {
+  readonly content?: readonly Content[];
+  readonly structured?: Json;
+  readonly isError?: boolean;
+  readonly meta?: Meta;
+}): WholeResult {
+  const { content, structured, isError, meta } = parts;
+  return { [whole]: true, content, structured, isError, meta };
+}
+
+function isWhole(value: unknown): value is WholeResult {
+  return isObject(value) && whole in value;
+}
+
+async function toResult(returned: unknown, entry: ToolEntry): Promise<CallToolResult> {
+  const parts = isWhole(returned) ? returned : undefined;
+  const value = parts ? parts.structured : returned;
+  const rest = {
+    ...(parts?.isError && { isError: true }),
+    ...(parts?.meta && { _meta: parts.meta }),
+  };
+  if (!entry.output) {
+    if (!parts) return isCallToolResult(returned) ? returned : { content: await toContent(returned) };
+    const structured = parts.structured === undefined ? undefined : { structuredContent: parts.structured };
+    return { content: parts.content ?? toText(parts.structured), ...structured, ...rest };
+  }
+  // A failure need not have the shape of a success.
+  if (parts?.isError) return { content: parts.content ?? toText(value), ...rest };
+  const checked = await entry.output.validate(value);
+  if ("issues" in checked) {
+    throw new TypeError(
+      `tool "${entry.definition.name}" returned what its output schema does not allow: ${formatIssues(checked.issues)}`,
+    );
+  }
+  return {
+    content: parts?.content ?? toText(checked.value),
+    structuredContent: checked.value as Json,
+    ...rest,
+    ...(entry.output.json.type !== "object" && { [anyRoot]: true }),
+  };
+}
+
+function isCallToolResult(value: unknown): value is CallToolResult {
+  return isObject(value) && Array.isArray(value.content) && value.content.every(isContent);
+}
+
+async function toContent(value: unknown): Promise<Content[]> {
+  const settled = await value;
+  if (settled === undefined || settled === null) return [];
+  if (typeof settled === "string") return [{ type: "text", text: settled }];
+  if (isContent(settled)) return [settled];
+  if (!Array.isArray(settled)) return toText(settled);
+  const members = await Promise.all(settled);
+  // A list with content in it is a list of content; one without is a value like any other.
+  if (!members.some(isContent) && !members.every((member) => typeof member === "string")) return toText(members);
+  return (await Promise.all(members.map(toContent))).flat();
+}
+
+function toText(value: unknown): Content[] {
+  return value === undefined ? [] : [{ type: "text", text: JSON.stringify(value) ?? String(value) }];
+}
+
+function nestedOf(schema: JsonObject): ReadonlySet<string> {
+  const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
+  return new Set(
+    properties
+      .filter(([, field]) => isObject(field) && (field.type === "object" || field.type === "array"))
+      .map(([name]) => name),
+  );
+}
+
+function unpackNested(entry: ToolEntry, args: JsonObject): JsonObject {
+  let unpacked: { [name: string]: unknown } | undefined;
+  for (const name of entry.nested) {
+    const value = Object.hasOwn(args, name) ? args[name] : undefined;
+    if (typeof value !== "string" || !/^\s*[[{]/.test(value)) continue;
+    try {
+      const parsed: unknown = JSON.parse(value);
+      unpacked ??= { ...args };
+      unpacked[name] = parsed;
+    } catch {
+      // Then it is a string, and the schema will say that it should not be.
+    }
+  }
+  return unpacked ?? args;
+}

@@ -1,0 +1,197 @@
+// Two channels joined in memory, and a raw peer that speaks JSON by hand. What passes is text, exactly as on a wire:
+// nothing is shared between the sides, and what cannot be written as JSON fails here as it would there.
+import type { Channel, Receiver } from "../jsonrpc/channel.ts";
+import { formatMessage, parseMessage } from "../jsonrpc/message.ts";
+import type { Endpoint, Sender } from "../protocol/endpoint.ts";
+import { type ServeOptions, type Serving, serve } from "../protocol/negotiate.ts";
+
+/** Joins two channels. `sender` is what the second side is told of the first: who it is, for tests of authorization. */
+export function createMemoryPair(sender?: Sender): [Channel, Channel] {
+  const a = new MemoryChannel(undefined);
+  const b = new MemoryChannel(sender);
+  a.join(b);
+  b.join(a);
+  return [a, b];
+}
+
+/** What one side needs of the other. */
+interface End {
+  deliver(text: string): void;
+  close(): void;
+}
+
+class MemoryChannel implements Channel, End {
+  readonly oneStream = true;
+  readonly #sender: Sender | undefined;
+  #peer: End | undefined;
+  #receiver: Receiver | undefined;
+  /** What came before the receiver did. */
+  #waiting: string[] = [];
+  #closed = false;
+
+  constructor(sender: Sender | undefined) {
+    this.#sender = sender;
+  }
+
+  join(peer: End): void {
+    this.#peer = peer;
+  }
+
+  open(receiver: Receiver): void {
+    this.#receiver = receiver;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const text of waiting) this.deliver(text);
+  }
+
+  send(message: Parameters<Channel["send"]>[0]): void {
+    if (!this.#closed) this.#peer?.deliver(formatMessage(message));
+  }
+
+  /** Never in the sender's own turn: a wire would not answer before `send` returns either. */
+  deliver(text: string): void {
+    if (!this.#receiver) {
+      this.#waiting.push(text);
+      return;
+    }
+    queueMicrotask(() => {
+      if (!this.#closed) this.#receiver?.receive(parseMessage(text), this.#sender);
+    });
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    queueMicrotask(() => {
+      this.#receiver?.closed();
+      this.#peer?.close();
+    });
+  }
+}
+
+/** The far end of a channel for tests: JSON in, JSON out, in any revision, valid or not. */
+export interface RawPeer {
+  /** Sends a value as JSON, or a string as it stands. */
+  send(message: unknown): void;
+  /** The next message that has not been taken yet; rejects after `timeoutMs` (default 1000), or when the peer closed. */
+  next(timeoutMs?: number): Promise<unknown>;
+  /** Sends a request and takes the response with its id, leaving other messages to `next`. */
+  request(method: string, params?: unknown, id?: string | number): Promise<unknown>;
+  /** Everything received so far, in order, taken or not. */
+  readonly received: readonly unknown[];
+  /** Settles when all that is under way has been delivered: what has not arrived by then is not coming by itself. */
+  settle(): Promise<void>;
+  close(): void;
+  readonly closed: Promise<void>;
+}
+
+export interface RawPeerOptions extends ServeOptions {
+  readonly sender?: Sender;
+}
+
+/** Serves an endpoint in memory and gives the client's end of the wire into your hands. */
+export function createRawPeer(
+  endpoint: Endpoint,
+  options: RawPeerOptions = {},
+): RawPeer & { readonly serving: Serving } {
+  const { sender, ...serveOptions } = options;
+  const near = new TextEnd();
+  const far = new MemoryChannel(sender);
+  near.join(far);
+  far.join(near);
+  const serving = serve(endpoint, far, serveOptions);
+  return Object.assign(near, { serving });
+}
+
+/** The raw side of a pair: texts instead of messages. */
+class TextEnd implements RawPeer, End {
+  readonly received: unknown[] = [];
+  readonly closed: Promise<void>;
+  #taken = new Set<unknown>();
+  #peer: End | undefined;
+  #wakers = new Set<() => void>();
+  #nextId = 1;
+  #isClosed = false;
+  #onClosed: () => void = () => {};
+
+  constructor() {
+    this.closed = new Promise((resolve) => {
+      this.#onClosed = resolve;
+    });
+  }
+
+  join(peer: End): void {
+    this.#peer = peer;
+  }
+
+  deliver(text: string): void {
+    queueMicrotask(() => {
+      if (this.#isClosed) return;
+      this.received.push(JSON.parse(text));
+      for (const wake of this.#wakers) wake();
+    });
+  }
+
+  send(message: unknown): void {
+    if (!this.#isClosed) this.#peer?.deliver(typeof message === "string" ? message : JSON.stringify(message));
+  }
+
+  next(timeoutMs = 1000): Promise<unknown> {
+    return this.#take(() => true, timeoutMs);
+  }
+
+  request(method: string, params?: unknown, id: string | number = `raw-${this.#nextId++}`): Promise<unknown> {
+    const answer = this.#take((message) => isAnswerTo(message, id), 5000);
+    this.send({ jsonrpc: "2.0", id, method, ...(params === undefined ? undefined : { params }) });
+    return answer;
+  }
+
+  /** Turns of the event loop, not time: everything in memory moves by microtasks and zero timers. */
+  async settle(): Promise<void> {
+    for (let seen = -1, calm = 0; calm < 3; ) {
+      await new Promise((resolve) => setTimeout(resolve));
+      calm = this.received.length === seen ? calm + 1 : 0;
+      seen = this.received.length;
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#peer?.close();
+    for (const wake of this.#wakers) wake();
+    this.#onClosed();
+  }
+
+  #take(wanted: (message: unknown) => boolean, timeoutMs: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const look = (): boolean => {
+        const found = this.received.find((message) => !this.#taken.has(message) && wanted(message));
+        if (found !== undefined) {
+          this.#taken.add(found);
+          finish();
+          resolve(found);
+        } else if (this.#isClosed) {
+          finish();
+          reject(new Error("The server closed the connection before it sent what was waited for"));
+        }
+        return found !== undefined;
+      };
+      const timer = setTimeout(() => {
+        finish();
+        reject(new Error(`Nothing fitting came in ${timeoutMs} ms; received so far: ${JSON.stringify(this.received)}`));
+      }, timeoutMs);
+      const finish = (): void => {
+        clearTimeout(timer);
+        this.#wakers.delete(look);
+      };
+      this.#wakers.add(look);
+      look();
+    });
+  }
+}
+
+function isAnswerTo(message: unknown, id: string | number): boolean {
+  const candidate = message as { id?: unknown; result?: unknown; error?: unknown };
+  return candidate.id === id && (candidate.result !== undefined || candidate.error !== undefined);
+}

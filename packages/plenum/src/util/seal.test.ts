@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createSealer } from "./seal.ts";
+
+const secret = "a secret of enough bytes";
+
+describe("seal", () => {
+  test("what is sealed opens, for any text", async () => {
+    const sealer = createSealer(secret);
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), async (purpose, payload) => {
+        const sealed = await sealer.seal(purpose, payload);
+        expect(sealed).toMatch(/^[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{43}$/);
+        expect(await sealer.open(purpose, sealed)).toBe(payload);
+      }),
+    );
+    expect(await sealer.open("p", await sealer.seal("p", "\ufeffmark"))).toBe("\ufeffmark");
+  });
+
+  test("no change of any one character goes unseen", async () => {
+    const sealer = createSealer(secret);
+    const sealed = await sealer.seal("cursor", "page 2");
+    for (let at = 0; at < sealed.length; at++) {
+      for (const char of ["A", "B", "_", ".", "=", ""]) {
+        if (char === sealed[at]) continue;
+        const changed = sealed.slice(0, at) + char + sealed.slice(at + 1);
+        expect(await sealer.open("cursor", changed), changed).toBeUndefined();
+      }
+    }
+  });
+
+  test("purpose and payload cannot be shifted into one another", async () => {
+    const sealer = createSealer(secret);
+    expect(await sealer.open("a", await sealer.seal("b", "c"))).toBeUndefined();
+    expect(await sealer.open("a", await sealer.seal("ab", "c"))).toBeUndefined();
+    // The same bytes in a row, divided elsewhere.
+    const [, tag] = (await sealer.seal("ab", "c")).split(".");
+    const [payload] = (await sealer.seal("a", "bc")).split(".");
+    expect(await sealer.open("a", `${payload}.${tag}`)).toBeUndefined();
+  });
+
+  test("secrets: bytes and text agree, others do not open, the default is random", async () => {
+    const sealed = await createSealer(secret).seal("p", "x");
+    expect(await createSealer(new TextEncoder().encode(secret)).open("p", sealed)).toBe("x");
+    expect(await createSealer(`${secret}!`).open("p", sealed)).toBeUndefined();
+    const random = createSealer();
+    expect(await random.open("p", await random.seal("p", "x"))).toBe("x");
+    expect(await createSealer().open("p", await random.seal("p", "x"))).toBeUndefined();
+    expect(() => createSealer("short")).toThrow(/5 bytes; it needs 16/);
+  });
+
+  test("a secret that its owner changes later is no other secret", async () => {
+    const bytes = new Uint8Array(32);
+    const sealer = createSealer(bytes);
+    bytes.fill(1);
+    expect(await createSealer(new Uint8Array(32)).open("p", await sealer.seal("p", "x"))).toBe("x");
+  });
+
+  test.each(["", ".", "..", "abc", "a.b", "é.é", `.${"A".repeat(43)}`])("%j does not open", async (sealed) => {
+    expect(await createSealer(secret).open("p", sealed)).toBeUndefined();
+  });
+
+  test("length is bounded on both sides, at the same place", async () => {
+    const sealer = createSealer(secret);
+    const longest = await sealer.seal("p", "x".repeat(3039));
+    expect(longest).toHaveLength(4096);
+    expect(await sealer.open("p", longest)).toBe("x".repeat(3039));
+    await expect(sealer.seal("p", "x".repeat(3040))).rejects.toThrow(/4098 characters; at most 4096/);
+
+    const wide = createSealer(secret, { maxLength: 10_000 });
+    const long = await wide.seal("p", "x".repeat(5000));
+    expect(await wide.open("p", long)).toBe("x".repeat(5000));
+    expect(await sealer.open("p", long)).toBeUndefined();
+  });
+});

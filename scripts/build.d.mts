@@ -1,0 +1,3 @@
+// The types of build.mjs, for the tests that use it.
+export function rewriteDeclaration(text: string): string;
+export function build(name: string): boolean;

@@ -1,0 +1,58 @@
+// Builds packages/plenum: dist mirrors src file by file (.js, .d.ts and their maps). The output is made beside the old
+// one and takes its place when it is whole, so that dist never holds files of two builds.
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+/**
+ * The compiler rewrites `./x.ts` to `./x.js` in code but not in declarations. The text keeps its length, so the
+ * declaration maps stay right.
+ */
+export function rewriteDeclaration(text) {
+  return text.replace(/(\b(?:from|import)\s*\(?\s*)(["'])(\.{1,2}\/[^"'\n]*)\.ts\2/g, "$1$2$3.js$2");
+}
+
+/** Builds one package of the workspace; returns whether it went well. The compiler's messages go to this process's output. */
+export function build(name) {
+  const folder = join(root, "packages", name);
+  const fresh = join(folder, ".dist"); // as deep as dist: the maps point to ../src from either
+  rmSync(fresh, { recursive: true, force: true });
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const args = [tsc, "-p", join(folder, "tsconfig.json"), "--outDir", fresh, "--noEmitOnError"];
+  if (spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status !== 0) {
+    rmSync(fresh, { recursive: true, force: true });
+    return false;
+  }
+  for (const file of readdirSync(fresh, { recursive: true })) {
+    if (!file.endsWith(".d.ts")) continue;
+    const path = join(fresh, file);
+    writeFileSync(path, rewriteDeclaration(readFileSync(path, "utf8")));
+  }
+  const dist = join(folder, "dist");
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(fresh, dist);
+  // npm packs these from the package's own folder.
+  for (const file of ["LICENSE", "README.md"]) {
+    if (existsSync(join(root, file))) copyFileSync(join(root, file), join(folder, file));
+  }
+  return true;
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  if (!build("plenum")) {
+    console.error("build: the compiler found errors, dist is left as it was");
+    process.exitCode = 1;
+  }
+}

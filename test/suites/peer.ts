@@ -1,0 +1,202 @@
+// A client by hand, the same for every revision: it opens a session where there is one, puts `_meta` on each request
+// where there is none, and has every message that the server sends judged: by our own wire shapes, and by the official
+// schema of the revision when that is at hand.
+
+import { type Revision, type Sender, type ServeOptions, serve } from "plenum";
+import { createRawPeer, type RawPeer } from "plenum/memory";
+import { afterEach, expect } from "vitest";
+import type { Endpoint } from "../../packages/plenum/src/protocol/endpoint.ts";
+import { findMethod, methodIn } from "../../packages/plenum/src/protocol/methods.ts";
+import { wireOf } from "../../packages/plenum/src/protocol/wire/wire.ts";
+import { isOfficialHere, pairsOf } from "../wire/official.ts";
+
+export type Obj = Record<string, unknown>;
+
+export interface Message {
+  readonly jsonrpc: "2.0";
+  readonly id?: string | number;
+  readonly method?: string;
+  readonly params?: Obj;
+  readonly result?: Obj;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+export interface PeerOptions extends ServeOptions {
+  readonly capabilities?: Obj;
+  readonly clientInfo?: Obj;
+  readonly sender?: Sender;
+  /** Leave the handshake to the test. */
+  readonly closed?: boolean;
+}
+
+export const modern = "2026-07-28";
+
+export class Peer {
+  readonly revision: Revision;
+  readonly raw: RawPeer;
+  readonly capabilities: Obj;
+  readonly clientInfo: Obj;
+  /** The result of the handshake, where there is one. */
+  opening: Obj = {};
+  #nextId = 1;
+  readonly #methods = new Map<string | number, string>();
+
+  constructor(endpoint: Endpoint, revision: Revision, options: PeerOptions) {
+    const { capabilities = {}, clientInfo = { name: "test-client", version: "1.0.0" }, closed: _, ...rest } = options;
+    this.revision = revision;
+    this.capabilities = capabilities;
+    this.clientInfo = clientInfo;
+    this.raw = createRawPeer(endpoint, rest);
+  }
+
+  get isModern(): boolean {
+    return this.revision === modern;
+  }
+
+  /** Params with the `_meta` that the revision wants; what is given goes before. */
+  dress(params: Obj = {}): Obj | undefined {
+    if (!this.isModern) return Object.keys(params).length > 0 ? params : undefined;
+    const meta = {
+      "io.modelcontextprotocol/protocolVersion": modern,
+      "io.modelcontextprotocol/clientCapabilities": this.capabilities,
+      "io.modelcontextprotocol/clientInfo": this.clientInfo,
+      ...(params._meta as Obj | undefined),
+    };
+    return { ...params, _meta: meta };
+  }
+
+  /** The whole response, error or not. */
+  async request(method: string, params?: Obj, id: string | number = this.#nextId++): Promise<Message> {
+    this.#methods.set(id, method);
+    return (await this.raw.request(method, this.dress(params), id)) as Message;
+  }
+
+  /** Sends a request whose answer is not waited for; its id comes back. */
+  start(method: string, params?: Obj, id: string | number = this.#nextId++): string | number {
+    this.#methods.set(id, method);
+    this.raw.send({ jsonrpc: "2.0", id, method, ...withParams(this.dress(params)) });
+    return id;
+  }
+
+  /** The result; an error fails the test. */
+  async call(method: string, params?: Obj): Promise<Obj> {
+    const { result, error } = await this.request(method, params);
+    expect(error, `${method} in ${this.revision}`).toBeUndefined();
+    return result as Obj;
+  }
+
+  /** The error; a result fails the test. */
+  async fail(method: string, params?: Obj): Promise<NonNullable<Message["error"]>> {
+    const { result, error } = await this.request(method, params);
+    expect(result, `${method} in ${this.revision}`).toBeUndefined();
+    return error as NonNullable<Message["error"]>;
+  }
+
+  notify(method: string, params?: Obj): void {
+    this.raw.send({ jsonrpc: "2.0", method, ...withParams(params) });
+  }
+
+  /** Answers a request of the server's. */
+  answer(request: Message, result: Obj): void {
+    this.raw.send({ jsonrpc: "2.0", id: request.id, result });
+  }
+
+  /** The next request that the server sends. */
+  async asked(): Promise<Message> {
+    for (;;) {
+      const message = (await this.raw.next()) as Message;
+      if (message.method !== undefined && message.id !== undefined) return message;
+    }
+  }
+
+  get messages(): readonly Message[] {
+    return this.raw.received as readonly Message[];
+  }
+
+  /** Notifications received so far, all or of one method. */
+  notifications(method?: string): readonly Message[] {
+    return this.messages.filter(
+      (message) => message.id === undefined && message.method !== undefined && (!method || message.method === method),
+    );
+  }
+
+  settle(): Promise<void> {
+    return this.raw.settle();
+  }
+
+  async open(): Promise<void> {
+    if (this.isModern) return;
+    this.opening = await this.call("initialize", {
+      protocolVersion: this.revision,
+      capabilities: this.capabilities,
+      clientInfo: this.clientInfo,
+    });
+    this.notify("notifications/initialized");
+  }
+
+  /** What is wrong with the messages the server sent, one line each. */
+  problems(): string[] {
+    return this.messages.flat().flatMap((message) => {
+      const problem = this.#judge(message as Message);
+      return problem === undefined ? [] : [`${this.revision} ${JSON.stringify(message)}: ${problem}`];
+    });
+  }
+
+  #judge(message: Message): string | undefined {
+    if (message.jsonrpc !== "2.0") return "not JSON-RPC 2.0";
+    if (message.error) return judgeError(message);
+    if (message.result !== undefined) {
+      if (typeof message.result !== "object" || message.result === null || Array.isArray(message.result))
+        return "no object";
+      const name = message.id === undefined ? undefined : this.#methods.get(message.id);
+      const method = name === undefined ? undefined : methodIn(name, this.revision, "client");
+      return method && this.#judgeAs(`${method.stem}Result`, message.result);
+    }
+    const name = message.method as string;
+    const method = methodIn(name, this.revision, "server");
+    if (!method) return findMethod(name) ? "no message of this revision" : undefined;
+    if ((message.id === undefined) !== (method.kind === "notification")) return `a ${method.kind} with the wrong id`;
+    return this.#judgeAs(`${method.stem}Params`, message.params ?? {});
+  }
+
+  #judgeAs(shape: string, value: Obj): string | undefined {
+    const ours = wireOf(this.revision).check(shape, value);
+    if (ours) return ours;
+    // Closed: what the revision does not define must not be there either.
+    return isOfficialHere
+      ? pairsOf(this.revision)
+          .find((pair) => pair.shape === shape)
+          ?.refuse(value, this.revision !== modern)
+      : undefined;
+  }
+}
+
+function judgeError({ error, id }: Message): string | undefined {
+  if (!Number.isInteger(error?.code) || typeof error?.message !== "string") return "no error object";
+  if (id !== undefined && typeof id !== "string" && !Number.isInteger(id)) return "a strange id";
+  return /\n/.test(error.message) ? "more than one line" : undefined;
+}
+
+function withParams(params: Obj | undefined): Obj {
+  return params === undefined ? {} : { params };
+}
+
+const peers = new Set<Peer>();
+
+/** Connects to a server in memory, in one revision. */
+export async function openPeer(endpoint: Endpoint, revision: Revision, options: PeerOptions = {}): Promise<Peer> {
+  const peer = new Peer(endpoint, revision, options);
+  peers.add(peer);
+  if (!options.closed) await peer.open();
+  return peer;
+}
+
+// Whatever a test does, what the server said meanwhile was valid, and nothing lives on after it.
+afterEach(() => {
+  const problems = [...peers].flatMap((peer) => peer.problems());
+  for (const peer of peers) peer.raw.close();
+  peers.clear();
+  expect(problems).toEqual([]);
+});
+
+export { serve };

@@ -1,0 +1,97 @@
+// Every object shape of every revision against the official definition of the same thing: the same members, the same
+// ones required.
+import { describe, expect, it } from "vitest";
+import { type Revision, revisions } from "../../packages/plenum/src/protocol/revisions.ts";
+import { sheetOf } from "../../packages/plenum/src/protocol/wire/wire.ts";
+import { namesOf } from "./arbitrary.ts";
+import { type Definition, definitionsOf, isOfficialHere, resolve } from "./official.ts";
+
+if (!isOfficialHere) console.log("skipped: the official schemas are not in ../shared/spec/schema");
+
+/** Shapes that the official schemas have under another name or inside another definition, as paths of members. */
+const elsewhere: { readonly [name: string]: readonly string[] } = {
+  RequestMeta: ["RequestMetaObject", "RequestParams._meta", "Request.params._meta"],
+  NotificationMeta: ["NotificationMetaObject", "NotificationParams._meta", "Notification.params._meta"],
+  ResultMeta: ["ResultMetaObject", "Result._meta"],
+  ListenResultMeta: ["SubscriptionsListenResultMetaObject"],
+  PaginatedParams: ["PaginatedRequestParams", "PaginatedRequest.params"],
+  ResourceParams: ["ResourceRequestParams", "SubscribeRequest.params"],
+  RequestParams: ["RequestParams", "Request.params"],
+  NotificationParams: ["NotificationParams", "Notification.params"],
+  EmptyResult: ["Result"],
+  CallToolComplete: ["CallToolResult"],
+  ReadResourceComplete: ["ReadResourceResult"],
+  GetPromptComplete: ["GetPromptResult"],
+  Annotations: ["Annotations", "Annotated.annotations"],
+  RootsCapability: ["ClientCapabilities.roots"],
+  SamplingCapability: ["ClientCapabilities.sampling"],
+  ElicitationCapability: ["ClientCapabilities.elicitation"],
+  ListCapability: ["ServerCapabilities.tools"],
+  ResourcesCapability: ["ServerCapabilities.resources"],
+  ObjectSchema: ["Tool.inputSchema"],
+  InputSchema: ["Tool.inputSchema"],
+  OutputSchema: ["Tool.outputSchema"],
+  ResourceTemplateReference: ["ResourceTemplateReference", "ResourceReference"],
+  CompletionArgument: ["CompleteRequestParams.argument", "CompleteRequest.params.argument"],
+  CompletionContext: ["CompleteRequestParams.context", "CompleteRequest.params.context"],
+  Completion: ["CompleteResult.completion"],
+  EnumSchema: ["LegacyTitledEnumSchema", "EnumSchema"],
+  MultiSelectEnumSchema: ["TitledMultiSelectEnumSchema"],
+  TitledChoice: ["TitledSingleSelectEnumSchema.oneOf"],
+  TitledItems: ["TitledMultiSelectEnumSchema.items"],
+  UntitledItems: ["UntitledMultiSelectEnumSchema.items"],
+  RequestedSchema: ["ElicitRequestFormParams.requestedSchema", "ElicitRequest.params.requestedSchema"],
+  ElicitFormParams: ["ElicitRequestFormParams", "ElicitRequest.params"],
+  ElicitURLParams: ["ElicitRequestURLParams"],
+};
+
+/** Members that we name and the official definition does not, by shape and member. */
+const additions: readonly { readonly shape: RegExp; readonly key: string; readonly reason: string }[] = [
+  {
+    shape: /Params$/,
+    key: "_meta",
+    reason: "before 2025-11-25 it stands on the general Request and Notification; all params may have it",
+  },
+  {
+    shape: /^ObjectSchema$/,
+    key: "$schema",
+    reason: "a JSON Schema keyword: naming it in every revision keeps it from being taken out of older ones",
+  },
+];
+
+function find(revision: Revision, name: string): Definition | undefined {
+  const stem = name.replace(/Params$/, "");
+  const paths = elsewhere[name] ?? [
+    name,
+    `${stem}RequestParams`,
+    `${stem}NotificationParams`,
+    `${stem}Request.params`,
+    `${stem}Notification.params`,
+  ];
+  for (const path of paths) {
+    const [head = "", ...steps] = path.split(".");
+    let at = resolve(revision, definitionsOf(revision)[head]);
+    for (const step of steps) at = resolve(revision, at?.properties?.[step]);
+    at = resolve(revision, at?.items && !at.properties ? at.items : at);
+    if (at) return at;
+  }
+  return undefined;
+}
+
+describe.skipIf(!isOfficialHere)("the members of", () => {
+  for (const revision of isOfficialHere ? revisions : []) {
+    const { table } = sheetOf(revision);
+    const names = namesOf(revision).filter((name) => table.items(name)[0]?.of === name);
+    it.each(names)(`${revision} %s`, (name) => {
+      const official = find(revision, name);
+      expect(official, "an official definition").toBeDefined();
+      const added = additions.filter(({ shape }) => shape.test(name)).map(({ key }) => key);
+      const theirs = Object.keys(official?.properties ?? {});
+      const ours = table.members(name).filter(({ key }) => theirs.includes(key) || !added.includes(key));
+      expect(ours.map(({ key }) => key).sort()).toEqual(theirs.sort());
+      const required = ours.filter(({ optional }) => !optional).map(({ key }) => key);
+      expect(required.sort()).toEqual((official?.required ?? []).sort());
+      expect(official?.type).toBe("object");
+    });
+  }
+});

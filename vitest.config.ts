@@ -1,0 +1,19 @@
+// Tests run on the source: the `source` export condition leads `plenum` to packages/plenum/src.
+import { defineConfig } from "vitest/config";
+
+const conditions = ["source"];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: {
+    // `unit` is what `npm run check` runs; `suite` crosses rooms and takes longer.
+    projects: [
+      { extends: true, test: { name: "unit", include: ["packages/*/src/**/*.test.ts", "test/house/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "suite", include: ["test/**/*.test.ts"], exclude: ["test/house/**"], testTimeout: 60_000 },
+      },
+    ],
+  },
+});
