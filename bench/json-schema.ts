@@ -48,7 +48,7 @@ async function loadPeers(): Promise<Peers> {
       const Ajv = ajv[draft].default as Ajv["default"] & { default?: Ajv["default"] };
       const instance = new (Ajv.default ?? Ajv)({ strict: false, validateFormats: false, logger: false });
       for (const [uri, document] of Object.entries(documents)) {
-        if (draft === "2020-12" ? uri.includes("2020-12") : !/draft(?!7)/.test(uri)) {
+        if (!(draft === "7" ? /draft(?!-?0?7)/ : /draft(?!\/?2020-12)/).test(uri)) {
           try {
             instance.addSchema(document, uri);
           } catch {

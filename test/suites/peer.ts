@@ -6,9 +6,7 @@ import { type Revision, type Sender, type ServeOptions, serve } from "plenum";
 import { createRawPeer, type RawPeer } from "plenum/memory";
 import { afterEach, expect } from "vitest";
 import type { Endpoint } from "../../packages/plenum/src/protocol/endpoint.ts";
-import { findMethod, methodIn } from "../../packages/plenum/src/protocol/methods.ts";
-import { wireOf } from "../../packages/plenum/src/protocol/wire/wire.ts";
-import { isOfficialHere, pairsOf } from "../wire/official.ts";
+import { judgeSent } from "./judge.ts";
 
 export type Obj = Record<string, unknown>;
 
@@ -137,44 +135,11 @@ export class Peer {
   /** What is wrong with the messages the server sent, one line each. */
   problems(): string[] {
     return this.messages.flat().flatMap((message) => {
-      const problem = this.#judge(message as Message);
+      const sent = message as Message;
+      const problem = judgeSent(sent, this.revision, sent.id === undefined ? undefined : this.#methods.get(sent.id));
       return problem === undefined ? [] : [`${this.revision} ${JSON.stringify(message)}: ${problem}`];
     });
   }
-
-  #judge(message: Message): string | undefined {
-    if (message.jsonrpc !== "2.0") return "not JSON-RPC 2.0";
-    if (message.error) return judgeError(message);
-    if (message.result !== undefined) {
-      if (typeof message.result !== "object" || message.result === null || Array.isArray(message.result))
-        return "no object";
-      const name = message.id === undefined ? undefined : this.#methods.get(message.id);
-      const method = name === undefined ? undefined : methodIn(name, this.revision, "client");
-      return method && this.#judgeAs(`${method.stem}Result`, message.result);
-    }
-    const name = message.method as string;
-    const method = methodIn(name, this.revision, "server");
-    if (!method) return findMethod(name) ? "no message of this revision" : undefined;
-    if ((message.id === undefined) !== (method.kind === "notification")) return `a ${method.kind} with the wrong id`;
-    return this.#judgeAs(`${method.stem}Params`, message.params ?? {});
-  }
-
-  #judgeAs(shape: string, value: Obj): string | undefined {
-    const ours = wireOf(this.revision).check(shape, value);
-    if (ours) return ours;
-    // Closed: what the revision does not define must not be there either.
-    return isOfficialHere
-      ? pairsOf(this.revision)
-          .find((pair) => pair.shape === shape)
-          ?.refuse(value, this.revision !== modern)
-      : undefined;
-  }
-}
-
-function judgeError({ error, id }: Message): string | undefined {
-  if (!Number.isInteger(error?.code) || typeof error?.message !== "string") return "no error object";
-  if (id !== undefined && typeof id !== "string" && !Number.isInteger(id)) return "a strange id";
-  return /\n/.test(error.message) ? "more than one line" : undefined;
 }
 
 function withParams(params: Obj | undefined): Obj {

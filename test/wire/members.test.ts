@@ -59,6 +59,22 @@ const additions: readonly { readonly shape: RegExp; readonly key: string; readon
   },
 ];
 
+/** What an official definition of a single value is in our language; undefined for anything larger. */
+function toExpression(definition: Definition | undefined): string | undefined {
+  const { type, format, minimum, maximum } = definition ?? {};
+  const literals = definition?.enum ?? (definition?.const === undefined ? [] : [definition.const]);
+  if (literals.length > 0)
+    return literals
+      .map((text) => `'${text}'`)
+      .sort()
+      .join("|");
+  if (format !== undefined) return { uri: "uri", byte: "base64", "uri-template": "template" }[format] ?? format;
+  if (Array.isArray(type)) return type.join() === "string,integer" ? "id" : undefined;
+  if (type === "number" && minimum === 0 && maximum === 1) return "unit";
+  if (type === "integer" && minimum === 0) return "count";
+  return type === "array" || type === "object" ? undefined : type;
+}
+
 function find(revision: Revision, name: string): Definition | undefined {
   const stem = name.replace(/Params$/, "");
   const paths = elsewhere[name] ?? [
@@ -92,6 +108,13 @@ describe.skipIf(!isOfficialHere)("the members of", () => {
       const required = ours.filter(({ optional }) => !optional).map(({ key }) => key);
       expect(required.sort()).toEqual((official?.required ?? []).sort());
       expect(official?.type).toBe("object");
+      for (const { key, expression } of ours) {
+        const theirs = toExpression(resolve(revision, official?.properties?.[key]));
+        // Every other result type is invalid by the specification; the schema says string.
+        if (theirs === undefined || key === "resultType") continue;
+        const items = table.items(expression).map(({ kind, of }) => (kind === "literal" ? `'${of}'` : of));
+        expect(items.sort().join("|"), key).toBe(theirs);
+      }
     });
   }
 });

@@ -14,7 +14,11 @@ export const isOfficialHere: boolean = existsSync(folder);
 export interface Definition {
   $ref?: string;
   type?: string | string[];
+  format?: string;
+  minimum?: number;
+  maximum?: number;
   const?: unknown;
+  enum?: unknown[];
   properties?: Record<string, Definition>;
   required?: string[];
   items?: Definition;

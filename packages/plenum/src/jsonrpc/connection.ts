@@ -5,6 +5,7 @@ import type { Channel, Receiver } from "./channel.ts";
 import {
   type ErrorObject,
   type ErrorResponse,
+  formatMessage,
   type Incoming,
   type JsonObject,
   type Notification,
@@ -267,7 +268,12 @@ export class Connection {
     const responses: Response[] = [];
     let open = 1;
     const done = (): void => {
-      if (--open === 0 && responses.length > 0 && !this.#state.closed) this.#channel.send(responses);
+      if (--open > 0 || responses.length === 0 || this.#state.closed) return;
+      try {
+        this.#channel.send(responses);
+      } catch {
+        this.#channel.send(responses.map(toWritable));
+      }
     };
     for (const member of members) {
       if (member.kind === "batch") continue; // never nested: members are sorted one by one
@@ -318,11 +324,7 @@ export class Connection {
     try {
       this.#channel.send(response, about);
     } catch {
-      // The result cannot be written as JSON (a BigInt, a cycle). The peer still gets its one answer.
-      const { id } = response;
-      this.#channel.send(
-        id === undefined ? { jsonrpc: "2.0", ...internalError } : { jsonrpc: "2.0", id, ...internalError },
-      );
+      this.#channel.send(toWritable(response), about);
     }
   }
 
@@ -359,6 +361,17 @@ export class Connection {
 }
 
 const internalError = { error: { code: rpcCodes.internalError, message: "Internal error" } } as const;
+
+/** For a result that cannot be written as JSON (a BigInt, a cycle): the peer still gets its one answer. */
+function toWritable(response: Response): Response {
+  try {
+    formatMessage(response);
+    return response;
+  } catch {
+    const { id } = response;
+    return id === undefined ? { jsonrpc: "2.0", ...internalError } : { jsonrpc: "2.0", id, ...internalError };
+  }
+}
 
 function refusal(id: RequestId, why: string): ErrorResponse {
   return { jsonrpc: "2.0", id, error: { code: rpcCodes.invalidRequest, message: `Invalid request: ${why}` } };

@@ -62,7 +62,7 @@ export interface Call {
 export interface Description {
   readonly info: Implementation;
   readonly capabilities: ServerCapabilities;
-  readonly instructions?: string;
+  readonly instructions: string | undefined;
   /** What is logged to a client that has not said what it wants. */
   readonly logLevel: LogLevel;
 }
@@ -88,8 +88,8 @@ export interface Endpoint {
   call(call: Call): Result | Promise<Result>;
   /** Subscribes to changes; the returned function ends it. */
   watch(listener: (change: Change) => void): () => void;
-  /** Told of what went wrong in a way the peer is not told. */
-  report(error: unknown, call: Pick<Call, "method" | "id">): void;
+  /** Told of what went wrong in a way the peer is not told. Gives the id by which the peer may name it. */
+  report(error: unknown, call: Pick<Call, "method" | "id">): string;
   /** How long lists and reads may be kept, where the result does not say so itself. */
   cacheHints(): CacheHints;
 }

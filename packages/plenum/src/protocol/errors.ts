@@ -88,7 +88,8 @@ export class McpError extends Error {
     }
     this.code = code;
     this.data = options.data;
-    this.rpcCode = number ?? rowOf(code).rpc;
+    // Elsewhere the table decides: a number of one's own must not stand where the specification has its own meaning.
+    this.rpcCode = code === "application" || code === "peer_error" ? number : rowOf(code).rpc;
   }
 }
 
@@ -112,9 +113,16 @@ export function isTellable(error: McpError): boolean {
   return rowOf(error.code).rpc !== undefined || error.code === "application";
 }
 
-/** The error as the revision writes it. What is not meant for the peer becomes a plain internal error. */
-export function toErrorObject(error: unknown, revision: Revision): ErrorObject {
-  if (!(error instanceof McpError) || !isTellable(error)) return { code: -32603, message: "Internal error" };
+/**
+ * The error as the revision writes it. What is not meant for the peer becomes an internal error.
+ * @param errorId under which the details were reported, for the peer to name
+ */
+export function toErrorObject(error: unknown, revision: Revision, errorId?: string): ErrorObject {
+  if (!(error instanceof McpError) || !isTellable(error)) {
+    return errorId === undefined
+      ? { code: -32603, message: "Internal error" }
+      : { code: -32603, message: `Internal error (${errorId})`, data: { errorId } };
+  }
   const code = numberIn(error, revision);
   return error.data === undefined
     ? { code, message: error.message }

@@ -48,6 +48,14 @@ export function isReservedMetaKey(key: string, revision?: Revision): boolean {
   return revision <= "2025-06-18" ? anyButLast : ours(labels[1]);
 }
 
+/** For `_meta` of one's own. Throws a TypeError for a key that breaks the grammar or belongs to MCP. */
+export function assertOwnMeta(meta: JsonObject | undefined, what: string): void {
+  for (const key of Object.keys(meta ?? {})) {
+    const problem = checkMetaKey(key) ?? (isReservedMetaKey(key) ? `_meta key "${key}" is reserved for MCP` : undefined);
+    if (problem) throw new TypeError(`${what}: ${problem}`);
+  }
+}
+
 /** The identifier of an extension: a `_meta` key whose prefix is not optional. */
 export function checkExtensionId(id: string): string | undefined {
   if (!id.includes("/")) return `extension "${id}" needs a prefix, as in "com.example/${id}"`;

@@ -35,6 +35,7 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
   const supported = [...revisions].reverse().filter((revision) => (options.revisions ?? revisions).includes(revision));
   if (supported.length === 0) throw new TypeError(`No revision to serve: choose from ${revisions.join(", ")}`);
   const speaksStateless = supported.some((revision) => factsOf(revision).era === "stateless");
+  const speaksSessioned = supported.some((revision) => factsOf(revision).era === "sessioned");
 
   let stop = (): void => {};
   const closed = new Promise<void>((resolve) => {
@@ -70,7 +71,11 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
     };
     const sessioned = new SessionedEra(ground);
     const stateless = new StatelessEra(ground);
-    const eraOf = (request: Request): Era => (speaksStateless && isStateless(request) ? stateless : sessioned);
+    const eraOf = (request: Request): Era => {
+      // Without sessions only `initialize` belongs to their era, which says what is spoken instead.
+      if (!speaksSessioned) return request.method === "initialize" && !isStateless(request) ? sessioned : stateless;
+      return speaksStateless && isStateless(request) ? stateless : sessioned;
+    };
 
     const unwatch = endpoint.watch((change) => {
       if (change.kind === "closing") return stop();

@@ -18,13 +18,13 @@ export function toDialect(schema: unknown): Dialect {
   const match = uri.exec(String(schema));
   if (match) return dialects[(match[1] ?? match[2]) as Dialect["name"]];
   throw new TypeError(
-    `JSON Schema: the dialect ${JSON.stringify(schema)} is not supported; use 2020-12 (https://json-schema.org/draft/2020-12/schema) or draft-07 (http://json-schema.org/draft-07/schema#).`,
+    `JSON Schema: the dialect ${JSON.stringify(schema)} is not supported; use https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#.`,
   );
 }
 
 /** Keywords whose value is a schema or a list of schemas. */
 export const schemaKeywords: readonly string[] =
-  "items prefixItems additionalItems unevaluatedItems contains additionalProperties unevaluatedProperties propertyNames allOf anyOf oneOf not if then else contentSchema".split(
+  "items prefixItems additionalItems unevaluatedItems contains additionalProperties unevaluatedProperties propertyNames allOf anyOf oneOf not if then else".split(
     " ",
   );
 

@@ -36,26 +36,26 @@ function attempt(check: Check, value: unknown, run: Run, seen: Seen | undefined)
   return valid;
 }
 
-/** Says what the nearest branch lacks: the one that got deepest into the value, or all of them in one sentence. */
+/** Says what the branch that was meant lacks. A wrong type, or a wrong constant in a member, says that it was not meant. */
 function explain(keyword: string, checks: readonly Check[], value: unknown, run: Run): false {
   const { issues } = run;
   if (!issues) return false;
   const here = run.path.length;
-  const reasons = new Set<string>();
-  let best: readonly SchemaIssue[] = [];
-  let bestDepth = here;
-  for (const check of checks) {
+  const all = checks.map((check) => {
     const found: SchemaIssue[] = [];
     run.issues = found;
     check(value, run, undefined);
-    const depth = Math.min(...found.map((issue) => issue.path.length + (issue.keyword === "required" ? 1 : 0)));
-    if (depth > bestDepth) [best, bestDepth] = [found, depth];
-    for (const issue of found) if (issue.path.length === here) reasons.add(issue.message);
-  }
+    return found;
+  });
   run.issues = issues;
-  if (best.length === 0) return fail(run, keyword, [...reasons].slice(0, 8).join(" or ") || "is not allowed");
-  for (const issue of best) if (issues.length < run.maxIssues) issues.push(issue);
-  return false;
+  const isWrong = (issue: SchemaIssue) =>
+    issue.keyword === "const" || (issue.path.length === here && issue.keyword === "type");
+  const meant = all.filter((found) => !found.some(isWrong));
+  if (meant.length === 1) issues.push(...(meant[0] ?? []).slice(0, run.maxIssues - issues.length));
+  const reasons = (meant.length > 0 ? meant : all).flatMap((found) =>
+    found.slice(0, 1).map(({ path, message }) => [...path.slice(here), message].join(": ")),
+  );
+  return meant.length !== 1 && fail(run, keyword, [...new Set(reasons)].slice(0, 8).join(" or ") || "is not allowed");
 }
 
 /** Without a maximum the first branch that holds decides, unless all that hold are asked what they evaluate. */

@@ -148,7 +148,7 @@ function assemble(syntax: Syntax, unicode: boolean, size: { states: number }): P
 function search({ start, forks }: Program, walk: Walk, first: number, last: number, end?: number): boolean {
   const { text, budget } = walk;
   const width = text.length + 1;
-  budget.steps -= (forks * width) / 64;
+  budget.steps -= (forks * width) / 8;
   if (budget.steps < 0) return false;
   const failed = new Uint8Array(forks * width);
   const stack: [State | undefined, number][] = [];

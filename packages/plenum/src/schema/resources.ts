@@ -4,10 +4,11 @@
 
 import { isObject, type JsonSchema } from "./check.ts";
 import { type Dialect, dialects, schemaKeywords, schemaMapKeywords, toDialect } from "./dialect.ts";
+import { own } from "./site.ts";
 
 /** A schema with its own URI: a document, or a part of one that has an `$id`. */
 export interface Resource {
-  readonly uri: string;
+  uri: string;
   readonly root: unknown;
   readonly dialect: Dialect;
   readonly anchors: Map<string, JsonSchema>;
@@ -38,25 +39,14 @@ export interface ResourceOptions {
 
 const unnamed = "schema:///";
 
-function toAbsolute(uri: string, base: string): string {
-  if (uri === "") return base;
-  try {
-    return new URL(uri, base).href;
-  } catch {
-    return uri;
-  }
-}
-
+/** What cannot be resolved is left as it is: it will be found nowhere. */
 function split(ref: string, base: string): [uri: string, fragment: string] {
-  const hash = ref.indexOf("#");
-  if (hash < 0) return [toAbsolute(ref, base), ""];
-  let fragment = ref.slice(hash + 1);
+  const [uri = "", fragment = ""] = ref.split("#");
   try {
-    fragment = decodeURIComponent(fragment);
+    return [uri ? new URL(uri, base).href : base, decodeURIComponent(fragment)];
   } catch {
-    // A stray percent sign stands for itself.
+    return [uri, fragment];
   }
-  return [toAbsolute(ref.slice(0, hash), base), fragment];
 }
 
 /** Walks a schema. Throws a TypeError when it is too deep, has too many subschemas or an unknown dialect. */
@@ -67,7 +57,14 @@ export function indexResources(schema: unknown, options: ResourceOptions): Resou
   let count = 0;
 
   const add = (uri: string, root: unknown, dialect: Dialect): Resource => {
-    const resource = { uri, root, dialect, anchors: new Map(), dynamic: new Map() };
+    const declared = isObject(root) ? own(root, "$schema") : undefined;
+    const resource = {
+      uri,
+      root,
+      dialect: declared === undefined ? dialect : toDialect(declared),
+      anchors: new Map(),
+      dynamic: new Map(),
+    };
     byUri.set(uri, resource);
     return resource;
   };
@@ -77,19 +74,18 @@ export function indexResources(schema: unknown, options: ResourceOptions): Resou
     if (depth > options.maxDepth) throw new TypeError(`JSON Schema: nested deeper than ${options.maxDepth} levels.`);
     if (++count > options.maxSubschemas)
       throw new TypeError(`JSON Schema: has more than ${options.maxSubschemas} subschemas.`);
-    const own = (key: string) => (Object.hasOwn(schema, key) ? schema[key] : undefined);
-    const text = (key: string) => (typeof own(key) === "string" ? (own(key) as string) : undefined);
-    const id = text("$id");
-    const isRoot = schema === resource.root;
-    if (id !== undefined && !(resource.dialect.legacy && text("$ref") !== undefined)) {
-      const [uri, fragment] = split(id, resource.uri);
-      if (!id.startsWith("#")) {
-        const dialect = own("$schema") === undefined ? resource.dialect : toDialect(own("$schema"));
-        if (isRoot && uri !== resource.uri) byUri.set(uri, resource);
-        resource = isRoot ? Object.assign(resource, { uri }) : add(uri, schema, dialect);
-      }
-      if (fragment && resource.dialect.legacy) resource.anchors.set(fragment, schema);
+    const text = (key: string) => {
+      const value = own(schema, key);
+      return typeof value === "string" ? value : "";
+    };
+    const id = resource.dialect.legacy && text("$ref") ? "" : text("$id");
+    const [uri, fragment] = split(id, resource.uri);
+    if (id && !id.startsWith("#")) {
+      if (schema !== resource.root) resource = add(uri, schema, resource.dialect);
+      resource.uri = uri;
+      byUri.set(uri, resource);
     }
+    if (fragment && resource.dialect.legacy) resource.anchors.set(fragment, schema);
     byPlace.set(schema, resource);
     if (!resource.dialect.legacy) {
       const name = text("$dynamicAnchor");
@@ -100,20 +96,16 @@ export function indexResources(schema: unknown, options: ResourceOptions): Resou
       }
     }
     for (const key of schemaKeywords) {
-      const value = own(key);
-      if (Array.isArray(value)) for (const item of value) walk(item, resource, depth + 1);
-      else walk(value, resource, depth + 1);
+      for (const part of [own(schema, key)].flat()) walk(part, resource, depth + 1);
     }
     for (const key of schemaMapKeywords) {
-      const value = own(key);
-      if (isObject(value)) for (const name of Object.keys(value)) walk(value[name], resource, depth + 1);
+      const map = own(schema, key);
+      if (isObject(map)) for (const name of Object.keys(map)) walk(map[name], resource, depth + 1);
     }
   };
 
   const enter = (uri: string, root: unknown): Resource => {
-    const declared = isObject(root) && Object.hasOwn(root, "$schema") ? root.$schema : undefined;
-    const dialect = declared === undefined ? dialects[options.defaultDialect] : toDialect(declared);
-    const resource = add(uri, root, dialect);
+    const resource = add(uri, root, dialects[options.defaultDialect]);
     walk(root, resource, 0);
     return resource;
   };

@@ -74,7 +74,13 @@ export function toSchema<Out = unknown>(input: AnySchema, place: SchemaPlace): S
 
 /** One line for people and models: `city: must be a string; days: must be at most 7`. */
 export function formatIssues(issues: readonly Issue[]): string {
-  return issues.map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message)).join("; ");
+  return issues
+    .map(({ path, message }) => {
+      const field = path.join(".");
+      // arktype begins its messages with the field.
+      return field === "" || message.startsWith(`${field} `) ? message : `${field}: ${message}`;
+    })
+    .join("; ");
 }
 
 function standardOf(input: unknown): Standard | undefined {
@@ -92,12 +98,12 @@ function assertPlain(input: unknown, refuse: (why: string) => never): void {
 function toResult<Out>(result: StandardSchemaV1.Result<unknown>): ValidationResult<Out> {
   if (!result.issues) return { value: result.value as Out };
   const toKey = (key: PropertyKey) => (typeof key === "symbol" ? String(key) : key);
-  return {
-    issues: result.issues.map(({ message, path = [] }) => ({
-      message,
-      path: path.map((part) => toKey(typeof part === "object" ? part.key : part)),
-    })),
-  };
+  // Not `map`: arktype's lists are classes of their own, and so would be what it gives.
+  const issues = Array.from(result.issues, ({ message, path = [] }) => ({
+    message,
+    path: Array.from(path, (part) => toKey(typeof part === "object" ? part.key : part)),
+  }));
+  return { issues };
 }
 
 /** Leaves out `$schema` where it says the default, and says that an input is an object where that follows. */

@@ -5,10 +5,11 @@ import type { Call } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
 import type { ElicitResult, Root, SampleRequest, SampleResult } from "../protocol/model.ts";
 import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/standard.ts";
+import { quote } from "../util/quote.ts";
 
 // A form's fields know these keywords and no others; what a schema library adds beyond them is left out.
 const fieldKeywords: ReadonlySet<string> = new Set(
-  "type title description default format minLength maxLength minimum maximum enum enumNames oneOf anyOf items minItems maxItems const".split(
+  "type title description default format minLength maxLength minimum maximum enum enumNames oneOf anyOf items minItems maxItems".split(
     " ",
   ),
 );
@@ -56,7 +57,10 @@ export async function sample(call: Call, request: SampleRequest): Promise<Sample
 
 export async function listRoots(call: Call): Promise<readonly Root[]> {
   const answer = await call.link.ask({ method: "roots/list", needs: ["roots"], params: {} });
-  return answer.roots as readonly Root[];
+  const roots = answer.roots as readonly Root[];
+  const stray = roots.find(({ uri }) => !/^file:/i.test(uri));
+  if (stray) throw new McpError("invalid_result", `The client's roots are not all file:// URIs: ${quote(stray.uri)}`);
+  return roots;
 }
 
 function toForm(json: JsonObject): JsonObject {

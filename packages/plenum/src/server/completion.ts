@@ -1,13 +1,12 @@
 // Suggestions for the arguments of prompts and the variables of resource templates.
 // Specification: server/utilities/completion.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
+import type { Result } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
 import type { Completion, CompletionRef } from "../protocol/model.ts";
 import { quote } from "../util/quote.ts";
 import type { CallContext, Context } from "./context.ts";
-import type { PromptEntry } from "./prompt.ts";
-import { isVisible, type Registry } from "./registry.ts";
-import type { ResourceEntry } from "./resource.ts";
+import { type Entry, isVisible } from "./registry.ts";
 
 /** What a completer knows: the context of the call and the other arguments that are filled in already. */
 export type CompletionContext<Lifespan = unknown> = Context<Lifespan> & {
@@ -36,41 +35,28 @@ export function hasCompleters(entry: { readonly complete: object }): boolean {
   return Object.keys(entry.complete).length > 0;
 }
 
-export async function complete(
-  params: JsonObject,
-  ctx: CallContext,
-  prompts: Registry<PromptEntry>,
-  resources: Registry<ResourceEntry>,
-): Promise<{ completion: Completion }> {
+/** Something whose arguments or variables can be completed. */
+export interface Completable extends Entry {
+  readonly complete: { readonly [argument: string]: Completer<never> | undefined };
+  /** All of its arguments or variables. */
+  readonly names: readonly string[];
+}
+
+/** @param entry what `params.ref` refers to, if there is such a thing */
+export async function complete(entry: Completable | undefined, params: JsonObject, ctx: CallContext): Promise<Result> {
   const ref = params.ref as CompletionRef;
-  const argument = params.argument as { readonly name: string; readonly value: string };
-  const entry = ref.type === "ref/prompt" ? prompts.get(ref.name) : findTemplate(resources, ref.uri);
+  const { name, value } = params.argument as { readonly name: string; readonly value: string };
   // What a caller may not see is not there: not even its arguments are told.
   if (!entry || !(await isVisible(entry, ctx))) {
     const what = ref.type === "ref/prompt" ? `prompt ${quote(ref.name)}` : `resource template ${quote(ref.uri)}`;
     throw new McpError("invalid_params", `Unknown ${what}`);
   }
-  const completer = Object.hasOwn(entry.complete, argument.name) ? entry.complete[argument.name] : undefined;
-  if (!completer) {
-    assertArgument(entry, argument.name);
-    return { completion: { values: [], hasMore: false } };
-  }
+  if (!entry.names.includes(name)) throw new McpError("invalid_params", `Unknown argument ${quote(name)}`);
+  const completer = Object.hasOwn(entry.complete, name) ? entry.complete[name] : undefined;
   if (isObject(params.context) && isObject(params.context.arguments)) {
     ctx.arguments = params.context.arguments as CompletionContext["arguments"];
   }
-  const found = await completer(argument.value, ctx as never);
-  return { completion: bound(found) };
-}
-
-function findTemplate(resources: Registry<ResourceEntry>, uri: string): ResourceEntry | undefined {
-  const entry = resources.get(uri);
-  return entry?.template ? entry : undefined;
-}
-
-function assertArgument(entry: PromptEntry | ResourceEntry, name: string): void {
-  const names =
-    "input" in entry ? entry.definition.arguments?.map((argument) => argument.name) : entry.template?.variables;
-  if (!names?.includes(name)) throw new McpError("invalid_params", `Unknown argument ${quote(name)}`);
+  return { completion: bound(completer ? await completer(value, ctx as never) : []) };
 }
 
 function bound(found: readonly string[] | Completion): Completion {
@@ -78,7 +64,7 @@ function bound(found: readonly string[] | Completion): Completion {
   const values = all.values.slice(0, maxValues);
   const cut = values.length < all.values.length;
   const total = all.total ?? (cut ? all.values.length : undefined);
-  return { values, ...(total === undefined ? undefined : { total }), hasMore: cut || (all.hasMore ?? false) };
+  return { values, total, hasMore: cut || (all.hasMore ?? false) } as Completion;
 }
 
 function isList(found: readonly string[] | Completion): found is readonly string[] {

@@ -165,7 +165,7 @@ function toBase64(data: Uint8Array | string, what: string, field: string): strin
 const token = "[A-Za-z0-9!#$&^_.+-]+";
 const mimeTypePattern = new RegExp(`^${token}/${token}(?:[ \\t]*;[ -~]*)?$`);
 
-function assertMimeType(mimeType: string, what: string): string {
+export function assertMimeType(mimeType: string, what: string): string {
   if (!mimeTypePattern.test(mimeType))
     throw new TypeError(`${what}: ${JSON.stringify(mimeType)} is no MIME type; write type/subtype, as in "image/png"`);
   return mimeType;

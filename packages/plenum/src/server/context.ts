@@ -54,7 +54,7 @@ export interface Context<Lifespan = unknown> {
 /** What a server lends all its contexts. */
 export interface ContextOptions {
   readonly lifespan: { readonly value: unknown };
-  readonly readResource: (uri: string, call: Call) => Promise<ReadResourceResult>;
+  readonly readResource: (uri: string, ctx: CallContext) => Promise<ReadResourceResult>;
   readonly redactLog: ((entry: LogEntry) => LogEntry | undefined) | undefined;
   readonly progressPerSecond: number;
   readonly logsPerSecond: number;
@@ -124,7 +124,7 @@ export class CallContext implements Context<never> {
   }
 
   readResource(uri: string): Promise<ReadResourceResult> {
-    return this.#options.readResource(uri, this.#call);
+    return this.#options.readResource(uri, this);
   }
 
   /** The handler is done: what was held back of its progress goes out before the answer. */
@@ -147,7 +147,8 @@ class Progress {
   }
 
   report(progress: number, total: number | undefined, message: string | undefined): void {
-    if (!Number.isFinite(progress)) throw new TypeError(`progress must be a finite number, not ${progress}`);
+    const strange = [progress, total ?? 0].find((value) => !Number.isFinite(value));
+    if (strange !== undefined) throw new TypeError(`progress and total are finite numbers, not ${strange}`);
     if (progress <= this.#highest) return;
     this.#highest = progress;
     const params: { [key: string]: unknown } = { progressToken: this.#token, progress };

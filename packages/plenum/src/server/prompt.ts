@@ -2,7 +2,9 @@
 // Specification: server/prompts.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import { McpError } from "../protocol/errors.ts";
+import { assertOwnMeta } from "../protocol/meta.ts";
 import {
+  type BlobResourceContents,
   type Content,
   type GetPromptResult,
   type Icon,
@@ -12,12 +14,15 @@ import {
   type PromptArgument,
   type PromptMessage,
   type Role,
+  type TextResourceContents,
 } from "../protocol/model.ts";
 import type { InferOutput } from "../schema/infer.ts";
 import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/standard.ts";
-import { assertCompleters, type Completer } from "./completion.ts";
+import { isBase64 } from "../util/base64.ts";
+import { assertCompleters, type Completable, type Completer } from "./completion.ts";
+import { assertMimeType } from "./content.ts";
 import type { CallContext, Context } from "./context.ts";
-import type { Entry, Visible } from "./registry.ts";
+import { assertDefinition, type Visible } from "./registry.ts";
 
 export interface PromptOptions<Arguments extends AnySchema, Lifespan> {
   readonly title?: string;
@@ -51,10 +56,9 @@ export type PromptHandler<Arguments extends AnySchema, Lifespan> = (
   ctx: Context<Lifespan>,
 ) => PromptReturn | Promise<PromptReturn>;
 
-export interface PromptEntry extends Entry {
+export interface PromptEntry extends Completable {
   readonly definition: Prompt;
   readonly input: Schema;
-  readonly complete: { readonly [argument: string]: Completer<never> | undefined };
   readonly handler: (args: never, ctx: never) => unknown;
 }
 
@@ -67,6 +71,7 @@ export function definePrompt(
 ): PromptEntry {
   if (typeof name !== "string" || name === "") throw new TypeError("a prompt needs a name");
   if (typeof handler !== "function") throw new TypeError(`prompt "${name}" needs a handler as its last argument`);
+  assertOwnMeta(options.meta, `prompt "${name}"`);
   const { title, description, icons, meta } = options;
   const input = toSchema(options.arguments ?? noArguments, { kind: "prompt", name, role: "input" });
   const declared = toArguments(input.json);
@@ -76,18 +81,14 @@ export function definePrompt(
       options.complete,
       declared.map((argument) => argument.name),
     );
-  const definition: Prompt = {
-    name,
-    ...(title === undefined ? undefined : { title }),
-    ...(description === undefined ? undefined : { description }),
-    ...(declared.length > 0 && { arguments: declared }),
-    ...(icons && { icons }),
-    ...(meta && { _meta: meta }),
-  };
+  // Members that are undefined are absent on the wire.
+  const definition = { name, title, description, arguments: declared.length > 0 ? declared : undefined, icons, _meta: meta };
+  assertDefinition(`prompt "${name}"`, "Prompt", definition);
   return {
-    definition,
+    definition: definition as Prompt,
     input,
     complete: options.complete ?? {},
+    names: declared.map((argument) => argument.name),
     handler,
     visible: options.visible as Visible | undefined,
   };
@@ -103,14 +104,10 @@ export async function getPrompt(entry: PromptEntry, params: JsonObject, ctx: Cal
   const args = await entry.input.validate(given);
   if ("issues" in args)
     throw new McpError("invalid_params", `Invalid arguments for prompt "${name}": ${formatIssues(args.issues)}`);
-  try {
-    const returned = await entry.handler(args.value as never, ctx as never);
-    if (isWhole(returned)) return { ...returned, messages: returned.messages.map(toMessage) };
-    const messages = (Array.isArray(returned) ? returned : [returned]).map(toMessage);
-    return description === undefined ? { messages } : { description, messages };
-  } finally {
-    ctx.finish();
-  }
+  const returned = await entry.handler(args.value as never, ctx as never);
+  if (isWhole(returned)) return { ...returned, messages: returned.messages.map(toMessage) };
+  const messages = (Array.isArray(returned) ? returned : [returned]).map(toMessage);
+  return { description, messages } as GetPromptResult;
 }
 
 function isWhole(value: unknown): value is GetPromptResult {
@@ -119,31 +116,33 @@ function isWhole(value: unknown): value is GetPromptResult {
 
 function toMessage(value: unknown): PromptMessage {
   if (typeof value === "string") return { role: "user", content: { type: "text", text: value } };
-  if (isContent(value)) return { role: "user", content: withMimeType(value) };
+  if (isContent(value)) return { role: "user", content: toPromptContent(value) };
   if (isObject(value) && (value.role === "user" || value.role === "assistant")) {
     const { content } = value;
     if (typeof content === "string") return { ...value, role: value.role, content: { type: "text", text: content } };
-    if (isContent(content)) return { ...value, role: value.role, content: withMimeType(content) };
+    if (isContent(content)) return { ...value, role: value.role, content: toPromptContent(content) };
   }
   throw new TypeError("a prompt's handler returns text, content, messages { role, content } or a list of those");
 }
 
-/** In prompts an embedded resource always has a MIME type; one that has none gets the plainest that fits. */
-function withMimeType(content: Content): Content {
-  if (content.type !== "resource" || content.resource.mimeType !== undefined) return content;
-  const mimeType = "text" in content.resource ? "text/plain" : "application/octet-stream";
-  return { ...content, resource: { ...content.resource, mimeType } };
+/** In prompts all data has a proper MIME type; a resource that has none gets the plainest that fits. */
+function toPromptContent(content: Content): Content {
+  const { type } = content;
+  if (type === "image" || type === "audio") {
+    assertMimeType(content.mimeType, type);
+    if (!isBase64(content.data)) throw new TypeError(`${type}: data is not base64`);
+  }
+  if (type !== "resource") return content;
+  const { text, blob, mimeType } = content.resource as Partial<TextResourceContents & BlobResourceContents>;
+  if ((text === undefined) === (blob === undefined)) throw new TypeError("an embedded resource has either text or blob");
+  const plainest = text === undefined ? "application/octet-stream" : "text/plain";
+  return { ...content, resource: { ...content.resource, mimeType: assertMimeType(mimeType ?? plainest, type) } };
 }
 
 function toArguments(schema: JsonObject): PromptArgument[] {
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, field]) => {
     const { title, description } = isObject(field) ? field : {};
-    return {
-      name,
-      ...(typeof title === "string" && { title }),
-      ...(typeof description === "string" && { description }),
-      ...(required.includes(name) && { required: true }),
-    };
+    return { name, title, description, required: required.includes(name) || undefined } as PromptArgument;
   });
 }

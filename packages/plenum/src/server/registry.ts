@@ -1,5 +1,6 @@
 // An ordered set of things that a server offers. Order is that of registration; a Map keeps any name apart from any
 // other (`constructor`, `__proto__`, `10`). Changing it makes a new snapshot, and lists are prepared per snapshot.
+import { wireOf } from "../protocol/wire/wire.ts";
 import type { Context } from "./context.ts";
 
 /** Who may see and use an entry. Without it everybody may. */
@@ -92,4 +93,10 @@ export class Registry<E extends Entry> {
 /** Visibility is asked anew for every use: what a caller may see can change between two requests. */
 export async function isVisible(entry: Entry, ctx: Context<never>): Promise<boolean> {
   return !entry.visible || Boolean(await entry.visible(ctx));
+}
+
+/** A definition that no revision could carry is found when it is registered: later it would break the whole list. */
+export function assertDefinition(what: string, shape: string, definition: object): void {
+  const problem = wireOf("2026-07-28").check(shape, definition);
+  if (problem) throw new TypeError(`${what}: ${problem}`);
 }

@@ -2,6 +2,7 @@
 // contents. Specification: server/resources.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import { McpError } from "../protocol/errors.ts";
+import { assertOwnMeta } from "../protocol/meta.ts";
 import type {
   Annotations,
   CacheScope,
@@ -15,9 +16,9 @@ import type {
 import { encodeBase64 } from "../util/base64.ts";
 import { quote } from "../util/quote.ts";
 import { isUriTemplate, parseUriTemplate, type UriTemplate } from "../util/uri-template.ts";
-import { assertCompleters, type Completer } from "./completion.ts";
+import { assertCompleters, type Completable, type Completer } from "./completion.ts";
 import type { Context } from "./context.ts";
-import { type Entry, isVisible, type Registry, type Visible } from "./registry.ts";
+import { assertDefinition, isVisible, type Registry, type Visible } from "./registry.ts";
 
 type DatedAnnotations = Omit<Annotations, "lastModified"> & { readonly lastModified?: string | Date };
 
@@ -43,14 +44,13 @@ export interface ResourceOptions<Variable extends string, Lifespan> {
   readonly list?: (ctx: Context<Lifespan>) => readonly Resource[] | Promise<readonly Resource[]>;
 }
 
-export interface ResourceEntry extends Entry {
+export interface ResourceEntry extends Completable {
   /** The URI or the template. */
   readonly source: string;
   readonly template: UriTemplate | undefined;
   readonly definition: Resource | ResourceTemplate;
   readonly mimeType: string | undefined;
   readonly cache: JsonObject | undefined;
-  readonly complete: { readonly [variable: string]: Completer<never> | undefined };
   readonly list: ((ctx: Context<never>) => readonly Resource[] | Promise<readonly Resource[]>) | undefined;
   readonly handler: (args: never, ctx: never) => unknown;
 }
@@ -61,8 +61,11 @@ export function defineResource(
   handler: (args: never, ctx: never) => unknown,
 ): ResourceEntry {
   if (typeof handler !== "function") throw new TypeError(`resource "${source}" needs a handler as its last argument`);
+  assertOwnMeta(options.meta, `resource "${source}"`);
   const template = isUriTemplate(source) ? parseUriTemplate(source) : undefined;
   assertScheme(source);
+  const problem = template ? undefined : checkReadable(source);
+  if (problem) throw new TypeError(`resource ${quote(source)}: ${problem}`);
   if (!template && (options.list || options.complete)) {
     throw new TypeError(
       `resource "${source}": "list" and "complete" are for templates, and this URI has no {variable}`,
@@ -76,28 +79,23 @@ export function defineResource(
   if (options.complete) assertCompleters(`resource "${source}"`, options.complete, template?.variables ?? []);
   const { name = source, title, description, mimeType, size, icons, meta, cache } = options;
   const annotations = options.annotations && withIsoDate(options.annotations);
-  const shared = {
-    name,
-    ...(title === undefined ? undefined : { title }),
-    ...(description === undefined ? undefined : { description }),
-    ...(mimeType === undefined ? undefined : { mimeType }),
-    ...(size === undefined ? undefined : { size }),
-    ...(annotations && { annotations }),
-    ...(icons && { icons }),
-    ...(meta && { _meta: meta }),
-  };
+  // Members that are undefined are absent on the wire.
+  const shared = { name, title, description, mimeType, size, annotations, icons, _meta: meta };
   if (cache && !(Number.isInteger(cache.ttlMs) && cache.ttlMs >= 0)) {
     throw new TypeError(
       `resource "${source}": cache.ttlMs is a whole number of milliseconds, 0 or more, not ${cache.ttlMs}`,
     );
   }
+  const definition = template ? { uriTemplate: source, ...shared } : { uri: source, ...shared };
+  assertDefinition(`resource "${source}"`, template ? "ResourceTemplate" : "Resource", definition);
   return {
     source,
     template,
-    definition: template ? { uriTemplate: source, ...shared } : { uri: source, ...shared },
+    definition: definition as ResourceEntry["definition"],
     mimeType,
     cache: cache && { ttlMs: cache.ttlMs, cacheScope: cache.scope ?? "private" },
     complete: (options.complete ?? {}) as ResourceEntry["complete"],
+    names: template?.variables ?? [],
     list: options.list as ResourceEntry["list"],
     handler,
     visible: options.visible as Visible | undefined,
@@ -120,7 +118,10 @@ export async function findResource(
   if (exact && !exact.template && (await isVisible(exact, ctx))) return { entry: exact, variables: {} };
   for (const { entry } of registry.list()) {
     const variables = entry.template?.match(uri);
-    if (variables && (await isVisible(entry, ctx))) return { entry, variables };
+    if (!variables || !(await isVisible(entry, ctx))) continue;
+    // Behind a literal (`x-{path}`) a value can climb although no segment of the URI does. A query may say what it wants.
+    if (pathOf(uri).includes("..") && Object.values(variables).flat().some(climbs)) throw unreadable(uri, climbing);
+    return { entry, variables };
   }
   throw resourceNotFound(uri);
 }
@@ -133,7 +134,7 @@ export async function readResource(
   const returned = await entry.handler(variables as never, ctx as never);
   const contents = toContents(returned, uri, entry.mimeType);
   if (contents.length === 0) throw resourceNotFound(uri);
-  return { contents, ...entry.cache };
+  return { contents, ...entry.cache, ...(isWhole(returned) && { _meta: returned._meta }) } as ReadResourceResult & JsonObject;
 }
 
 export function resourceNotFound(uri: string): McpError {
@@ -146,22 +147,29 @@ function toContents(value: unknown, uri: string, mimeType: string | undefined): 
   // Bytes are never guessed to be text: what is no valid UTF-8 would be damaged.
   if (value instanceof Uint8Array)
     return [{ uri, mimeType: mimeType ?? "application/octet-stream", blob: encodeBase64(value) }];
-  if (isObject(value) && Array.isArray(value.contents) && value.contents.every(isContents)) return value.contents;
+  if (isWhole(value)) {
+    if (value.contents.every(isContents)) return [...value.contents];
+    throw new TypeError("each of a resource's contents has a uri and either text or blob, both strings");
+  }
   return [{ uri, mimeType: mimeType ?? "application/json", text: JSON.stringify(value) }];
 }
 
-function isContents(value: unknown): value is ResourceContents {
+/** Contents in full. Other objects that happen to have a member of that name are data like any other. */
+function isWhole(value: unknown): value is ReadResourceResult {
   return (
     isObject(value) &&
-    typeof value.uri === "string" &&
-    (typeof value.text === "string" || typeof value.blob === "string")
+    Array.isArray(value.contents) &&
+    value.contents.every((item) => isObject(item) && typeof item.uri === "string")
   );
 }
 
+function isContents({ text, blob }: { readonly text?: unknown; readonly blob?: unknown }): boolean {
+  return text === undefined ? typeof blob === "string" : typeof text === "string" && blob === undefined;
+}
+
 function withIsoDate(annotations: DatedAnnotations): Annotations {
-  const { lastModified, ...rest } = annotations;
-  if (lastModified === undefined) return rest;
-  return { ...rest, lastModified: lastModified instanceof Date ? lastModified.toISOString() : lastModified };
+  const { lastModified } = annotations;
+  return { ...annotations, lastModified: lastModified instanceof Date ? lastModified.toISOString() : lastModified } as Annotations;
 }
 
 /** RFC 3986: a scheme is a letter, then letters, digits, plus, minus and dot; a URI has no spaces or control characters. */
@@ -173,18 +181,37 @@ function assertScheme(source: string): void {
   }
 }
 
-/** Refuses what climbs out of a path, plain or encoded, before any handler turns it into a file name. */
-function assertReadable(uri: string): void {
-  let plain: string;
+// Longer than any sensible URI. What is watched is kept, so it must be bounded.
+const maxUriLength = 16_384;
+
+const climbing = 'the URI must not contain ".." segments';
+
+/** Refuses what could do harm, plain or encoded, before any handler turns it into a file name. */
+export function assertReadable(uri: string): void {
+  const problem = checkReadable(uri);
+  if (problem) throw unreadable(uri, problem);
+}
+
+function checkReadable(uri: string): string | undefined {
+  if (uri.length > maxUriLength) return `the URI is longer than ${maxUriLength} characters`;
   try {
-    plain = decodeURIComponent(uri);
+    if (decodeURIComponent(uri).includes("\0")) return "the URI must not contain NUL";
   } catch {
-    throw new McpError("invalid_params", "Invalid params: the URI has malformed percent-encoding", { data: { uri } });
+    return "the URI has malformed percent-encoding";
   }
-  const path = plain.split(/[?#]/, 1)[0] as string;
-  if (path.includes("\0") || path.split(/[/\\]/).includes("..")) {
-    throw new McpError("invalid_params", 'Invalid params: the URI must not contain ".." segments or NUL', {
-      data: { uri },
-    });
-  }
+  return climbs(pathOf(uri)) ? climbing : undefined;
+}
+
+/** What stands before query and fragment, decoded. Cut first: an encoded question mark belongs to the path. */
+function pathOf(uri: string): string {
+  return decodeURIComponent(uri.split(/[?#]/, 1)[0] as string);
+}
+
+/** Whether a segment goes up. A colon ends one too: `note:..` has no slash. */
+function climbs(path: string): boolean {
+  return path.split(/[/\\:]/).includes("..");
+}
+
+function unreadable(uri: string, problem: string): McpError {
+  return new McpError("invalid_params", `Invalid params: ${problem}`, { data: { uri: uri.slice(0, maxUriLength) } });
 }

@@ -8,6 +8,7 @@ import { findMethod } from "../protocol/methods.ts";
 import { composeMiddleware, type Middleware, type Next } from "../protocol/middleware.ts";
 import type {
   CacheScope,
+  CompletionRef,
   Icon,
   Implementation,
   LogLevel,
@@ -21,14 +22,21 @@ import type { AnySchema } from "../schema/standard.ts";
 import { quote } from "../util/quote.ts";
 import { createSealer } from "../util/seal.ts";
 import type { TemplateVariables } from "../util/uri-template.ts";
-import { complete, hasCompleters } from "./completion.ts";
+import { type Completable, complete, hasCompleters } from "./completion.ts";
 import { CallContext, type Context, type ContextOptions } from "./context.ts";
 import { createLifespan, type Lifespan, type LifespanOption } from "./lifespan.ts";
 import type { LogEntry } from "./log.ts";
 import { Pager } from "./page.ts";
 import { definePrompt, getPrompt, type PromptEntry, type PromptHandler, type PromptOptions } from "./prompt.ts";
 import { isVisible, type Registration, Registry } from "./registry.ts";
-import { defineResource, findResource, type ResourceEntry, type ResourceOptions, readResource } from "./resource.ts";
+import {
+  assertReadable,
+  defineResource,
+  findResource,
+  type ResourceEntry,
+  type ResourceOptions,
+  readResource,
+} from "./resource.ts";
 import { callTool, defineTool, type ToolEntry, type ToolHandler, type ToolOptions } from "./tool.ts";
 import { createWatchers } from "./watchers.ts";
 
@@ -144,7 +152,7 @@ class McpServer<L> implements Server<L> {
     this.#lifespan = createLifespan(options.lifespan);
     this.#contexts = {
       lifespan: this.#lifespan,
-      readResource: (uri, call) => this.#read(uri, call),
+      readResource: (uri, ctx) => this.#read(uri, ctx),
       redactLog: options.redactLog,
       progressPerSecond: options.progressPerSecond ?? 100,
       logsPerSecond: options.logsPerSecond ?? 200,
@@ -218,12 +226,11 @@ class McpServer<L> implements Server<L> {
   }
 
   describe(): Description {
-    this.#description ??= {
-      info: toInfo(this.#options),
-      capabilities: this.#capabilities(),
-      logLevel: this.#options.logLevel ?? "info",
-      ...(this.#options.instructions === undefined ? undefined : { instructions: this.#options.instructions }),
-    };
+    if (!this.#description) {
+      const { name, version, title, description, websiteUrl, icons, instructions, logLevel = "info" } = this.#options;
+      const info = { name, version, title, description, websiteUrl, icons } as Implementation;
+      this.#description = { info, capabilities: this.#capabilities(), instructions, logLevel };
+    }
     return this.#description;
   }
 
@@ -237,12 +244,14 @@ class McpServer<L> implements Server<L> {
     }
   }
 
-  report(error: unknown, { method }: { readonly method: string }): void {
-    this.#mask(error, method);
+  report(error: unknown, { method }: { readonly method: string }): string {
+    return this.#mask(error, method);
   }
 
   async close(): Promise<void> {
     this.#watchers.close();
+    // Connections close in the next turn. What still runs is told to stop before its lifespan is taken from it.
+    await new Promise((resolve) => setTimeout(resolve));
     await this.#lifespan.close();
   }
 
@@ -251,9 +260,17 @@ class McpServer<L> implements Server<L> {
   }
 
   async #dispatch(call: Call): Promise<Result> {
-    const { method, params } = call;
     if (!this.#lifespan.isOpen) await this.#lifespan.open();
     const ctx = new CallContext(call, this.#contexts);
+    try {
+      return await this.#answer(call, ctx);
+    } finally {
+      ctx.finish();
+    }
+  }
+
+  async #answer(call: Call, ctx: CallContext): Promise<Result> {
+    const { method, params } = call;
     const handler = this.#handlers.get(method);
     if (handler) return handler(params, ctx);
     const pager = this.#lists.get(method);
@@ -265,7 +282,7 @@ class McpServer<L> implements Server<L> {
       case "tools/call":
         return this.#callTool(call, ctx);
       case "resources/read":
-        return (await this.#read(params.uri as string, call)) as unknown as Result;
+        return (await this.#read(params.uri as string, ctx)) as unknown as Result;
       case "resources/subscribe":
         // Only what the caller could read can be watched.
         await findResource(this.#resources, params.uri as string, ctx);
@@ -273,10 +290,13 @@ class McpServer<L> implements Server<L> {
       case "prompts/get":
         return this.#getPrompt(call, ctx);
       case "completion/complete":
-        return complete(params, ctx, this.#prompts, this.#resources);
+        return complete(this.#completable(params.ref as CompletionRef), params, ctx);
+      case "resources/unsubscribe":
+        // It may be gone by now: only its form is looked at.
+        assertReadable(params.uri as string);
+        return {};
       case "ping":
       case "logging/setLevel":
-      case "resources/unsubscribe":
       case "subscriptions/listen":
         return {};
       default:
@@ -304,8 +324,12 @@ class McpServer<L> implements Server<L> {
     return (await getPrompt(entry, params, ctx)) as unknown as Result;
   }
 
-  async #read(uri: string, call: Call): Promise<ReadResourceResult> {
-    const ctx = new CallContext(call, this.#contexts);
+  #completable(ref: CompletionRef): Completable | undefined {
+    return ref.type === "ref/prompt" ? this.#prompts.get(ref.name) : this.#resources.get(ref.uri);
+  }
+
+  /** With the context of the call that wants it: its progress goes on, it does not begin anew. */
+  async #read(uri: string, ctx: CallContext): Promise<ReadResourceResult> {
     return readResource(await findResource(this.#resources, uri, ctx), uri, ctx);
   }
 
@@ -349,22 +373,4 @@ class McpServer<L> implements Server<L> {
     }
     return errorId;
   }
-}
-
-function toInfo({
-  name,
-  version,
-  title,
-  description,
-  websiteUrl,
-  icons,
-}: Omit<ServerOptions<unknown>, "lifespan">): Implementation {
-  return {
-    name,
-    version,
-    ...(title === undefined ? undefined : { title }),
-    ...(description === undefined ? undefined : { description }),
-    ...(websiteUrl === undefined ? undefined : { websiteUrl }),
-    ...(icons && { icons }),
-  };
 }

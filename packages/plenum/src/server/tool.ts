@@ -2,6 +2,7 @@
 // Specification: server/tools.
 import { isObject, type Json, type JsonObject } from "../jsonrpc/message.ts";
 import { isTellable, McpError, ToolError } from "../protocol/errors.ts";
+import { assertOwnMeta } from "../protocol/meta.ts";
 import {
   type CallToolResult,
   type Content,
@@ -59,25 +60,18 @@ export function defineTool(
   options: ToolOptions<AnySchema, AnySchema, never>,
   handler: (args: never, ctx: never) => unknown,
 ): ToolEntry {
-  if (!nameForm.test(name)) {
+  if (typeof name !== "string" || !nameForm.test(name)) {
     throw new TypeError(`tool ${JSON.stringify(name)}: a name has 1 to 128 characters of A-Z a-z 0-9 _ - and dot`);
   }
   if (typeof handler !== "function") throw new TypeError(`tool "${name}" needs a handler as its last argument`);
+  assertOwnMeta(options.meta, `tool "${name}"`);
   const { title, description, annotations, icons, meta } = options;
   const input = toSchema(options.input ?? noArguments, { kind: "tool", name, role: "input" });
   const output = options.output && toSchema(options.output, { kind: "tool", name, role: "output" });
-  const definition: Tool = {
-    name,
-    ...(title === undefined ? undefined : { title }),
-    ...(description === undefined ? undefined : { description }),
-    inputSchema: input.json,
-    ...(output && { outputSchema: output.json }),
-    ...(annotations && { annotations }),
-    ...(icons && { icons }),
-    ...(meta && { _meta: meta }),
-  };
+  // Members that are undefined are absent on the wire.
+  const definition = { name, title, description, inputSchema: input.json, outputSchema: output?.json, annotations, icons, _meta: meta };
   return {
-    definition,
+    definition: definition as Tool,
     input,
     output,
     nested: nestedOf(input.json),
@@ -108,13 +102,11 @@ export async function callTool(
   }
   try {
     const returned = await entry.handler(args.value as never, ctx as never);
-    return await toResult(returned, entry);
+    return (await toResult(returned, entry)) as CallToolResult;
   } catch (error) {
     if (error instanceof ToolError) return toFault(error.message);
     if (error instanceof McpError && isTellable(error)) throw error;
     return toFault(`Internal error (${options.mask(error)})`);
-  } finally {
-    ctx.finish();
   }
 }
 
@@ -141,6 +133,7 @@ export function toolResult(parts: {
   readonly meta?: Meta;
 }): WholeResult {
   const { content, structured, isError, meta } = parts;
+  assertOwnMeta(meta, "toolResult");
   return { [whole]: true, content, structured, isError, meta };
 }
 
@@ -148,32 +141,20 @@ function isWhole(value: unknown): value is WholeResult {
   return isObject(value) && whole in value;
 }
 
-async function toResult(returned: unknown, entry: ToolEntry): Promise<CallToolResult> {
-  const parts = isWhole(returned) ? returned : undefined;
-  const value = parts ? parts.structured : returned;
-  const rest = {
-    ...(parts?.isError && { isError: true }),
-    ...(parts?.meta && { _meta: parts.meta }),
-  };
-  if (!entry.output) {
-    if (!parts) return isCallToolResult(returned) ? returned : { content: await toContent(returned) };
-    const structured = parts.structured === undefined ? undefined : { structuredContent: parts.structured };
-    return { content: parts.content ?? toText(parts.structured), ...structured, ...rest };
-  }
+async function toResult(returned: unknown, entry: ToolEntry): Promise<object> {
+  const { output } = entry;
+  const { content, structured, isError, meta } = isWhole(returned) ? returned : { structured: returned };
+  if (!isWhole(returned) && !output) return isCallToolResult(returned) ? returned : { content: await toContent(returned) };
   // A failure need not have the shape of a success.
-  if (parts?.isError) return { content: parts.content ?? toText(value), ...rest };
-  const checked = await entry.output.validate(value);
+  if (isError || !output) return { content: content ?? toText(structured), structuredContent: structured, isError, _meta: meta };
+  const checked = await output.validate(structured);
   if ("issues" in checked) {
-    throw new TypeError(
-      `tool "${entry.definition.name}" returned what its output schema does not allow: ${formatIssues(checked.issues)}`,
-    );
+    const { name } = entry.definition;
+    throw new TypeError(`tool "${name}" returned what its output schema does not allow: ${formatIssues(checked.issues)}`);
   }
-  return {
-    content: parts?.content ?? toText(checked.value),
-    structuredContent: checked.value as Json,
-    ...rest,
-    ...(entry.output.json.type !== "object" && { [anyRoot]: true }),
-  };
+  const { value } = checked;
+  const result = { content: content ?? toText(value), structuredContent: value, _meta: meta };
+  return output.json.type === "object" ? result : { ...result, [anyRoot]: true };
 }
 
 function isCallToolResult(value: unknown): value is CallToolResult {
@@ -181,15 +162,26 @@ function isCallToolResult(value: unknown): value is CallToolResult {
 }
 
 async function toContent(value: unknown): Promise<Content[]> {
+  return toBlocks(await settle(value));
+}
+
+/** The value with every promise in it, and in lists in it, waited for. */
+async function settle(value: unknown): Promise<unknown> {
   const settled = await value;
-  if (settled === undefined || settled === null) return [];
-  if (typeof settled === "string") return [{ type: "text", text: settled }];
-  if (isContent(settled)) return [settled];
-  if (!Array.isArray(settled)) return toText(settled);
-  const members = await Promise.all(settled);
+  return Array.isArray(settled) ? Promise.all(settled.map(settle)) : settled;
+}
+
+function toBlocks(value: unknown): Content[] {
+  if (value === undefined || value === null) return [];
+  if (typeof value === "string") return [{ type: "text", text: value }];
+  if (isContent(value)) return [value];
   // A list with content in it is a list of content; one without is a value like any other.
-  if (!members.some(isContent) && !members.every((member) => typeof member === "string")) return toText(members);
-  return (await Promise.all(members.map(toContent))).flat();
+  const isList = Array.isArray(value) && (holdsContent(value) || value.every((member) => typeof member === "string"));
+  return isList ? value.flatMap(toBlocks) : toText(value);
+}
+
+function holdsContent(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(holdsContent) : isContent(value);
 }
 
 function toText(value: unknown): Content[] {

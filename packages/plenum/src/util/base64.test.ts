@@ -80,7 +80,7 @@ describe("base64", () => {
   test("larger than one call's arguments", () => {
     const bytes = new Uint8Array(300_001).map((_, index) => index * 7);
     expect(encodeBase64(bytes)).toBe(Buffer.from(bytes).toString("base64"));
-    expect(decodeBase64(encodeBase64(bytes))).toEqual(bytes);
+    expect(Buffer.compare(decodeBase64(encodeBase64(bytes)) ?? new Uint8Array(), bytes)).toBe(0);
   });
 
   test("the engine's own encoder is used where there is one", () => {

@@ -161,10 +161,10 @@ describe("linear in the URI, whatever the template", () => {
   });
 
   test.each(adversarial)(
-    "%s, with 600,000 characters",
+    "%s, with 240,000 characters",
     (_what, source, uri) => {
       // No assertion on time: quadratic work would not end before the runner gives up.
-      const text = uri(600_000);
+      const text = uri(240_000);
       const template = parseUriTemplate(source);
       const found = template.match(text);
       if (source.endsWith("!")) expect(found).toBeUndefined();
@@ -177,7 +177,7 @@ describe("linear in the URI, whatever the template", () => {
   });
 
   test("a template of many expressions is prepared in linear time", () => {
-    const template = parseUriTemplate("{a}/{+b}".repeat(50_000));
+    const template = parseUriTemplate("{a}/{+b}".repeat(20_000));
     expect(template.match("?")).toBeUndefined();
   });
 });

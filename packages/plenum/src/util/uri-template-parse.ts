@@ -1,5 +1,5 @@
 // The grammar of URI templates (RFC 6570 §2): text in, literals and expressions out, or a TypeError that says
-// what is wrong and where. Stricter than the RFC in nothing but what §3 already calls an error.
+// what is wrong and where. All that the grammar does not allow is refused, at once, not when it is expanded.
 
 /** What an operator character means for an expression (RFC 6570 appendix A). */
 export interface Operator {

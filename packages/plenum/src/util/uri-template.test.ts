@@ -106,6 +106,7 @@ const yes: readonly [template: string, uri: string, found: { [name: string]: str
   ["s?v=1{&a}", "s?v=1&a=2", { a: "2" }],
   ["s?v={v}{&a}", "s?v=1&a=2", { v: "1", a: "2" }],
   ["s{?a,a.b}", "s?a.b=1&a=2", { a: "2", "a.b": "1" }],
+  ["s{?a,ab}{+rest*}", "s?ab", { ab: "", rest: [] }],
   ["s{?q}{#f}", "s?q=1#top", { q: "1", f: "top" }],
   // twice the same
   ["{x}/{x}", "a/a", { x: "a" }],

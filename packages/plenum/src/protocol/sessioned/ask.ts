@@ -28,7 +28,9 @@ export async function askClient(
       `${ask.method} does not exist in ${session.revision}, which this client speaks`,
     );
   }
-  const missing = ask.needs.find((path) => !clientHas(session.client.capabilities, path));
+  // As its revision knows them: what only later ones define, such as `elicitation.url`, cannot be asked for in this one.
+  const declared = wireOf(session.revision).fit("ClientCapabilities", session.client.capabilities);
+  const missing = ask.needs.find((path) => !clientHas(declared, path));
   if (missing)
     throw new McpError(
       "missing_capability",

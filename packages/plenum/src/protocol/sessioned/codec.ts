@@ -19,8 +19,6 @@ export function encodeResult(
   return text;
 }
 
-export function toInitializeResult(description: Description, revision: Revision): Result {
-  const { info, capabilities, instructions } = description;
-  const result = { protocolVersion: revision, capabilities, serverInfo: info };
-  return instructions === undefined ? result : { ...result, instructions };
+export function toInitializeResult({ info, capabilities, instructions }: Description, revision: Revision): Result {
+  return { protocolVersion: revision, capabilities, serverInfo: info, instructions };
 }

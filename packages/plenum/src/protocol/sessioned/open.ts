@@ -6,7 +6,7 @@ import { quote } from "../../util/quote.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Ask, Call, Caller, Change, Description, Link, Result, Sender } from "../endpoint.ts";
 import type { Era, Ground } from "../era.ts";
-import { McpError, methodNotFound, toErrorObject } from "../errors.ts";
+import { isTellable, McpError, methodNotFound, toErrorObject } from "../errors.ts";
 import { findMethod, type Method, methodIn } from "../methods.ts";
 import { type ClientCapabilities, type Implementation, type LogLevel, logLevels } from "../model.ts";
 import { readParams, reviseNotification, toToolFault } from "../revise.ts";
@@ -39,9 +39,12 @@ export class SessionedEra implements Era {
     const method = methodIn(request.method, revision, "client");
     try {
       if (method?.name === "initialize") return { result: await this.#initialize(method, request, exchange) };
+      // A method of the other era comes here only where that era is not spoken: a client that probes hears so.
+      if (isStatelessOnly(request.method)) throw methodNotFound(request.method);
       if (!this.#session && method?.name !== "ping") throw this.#uninitialized(request);
       const session = this.#session;
-      if (!method && !this.#ground.endpoint.handles(request.method)) throw methodNotFound(request.method);
+      if (!method && (findMethod(request.method) || !this.#ground.endpoint.handles(request.method)))
+        throw methodNotFound(request.method);
       if (method?.needs && !(session && hasCapability(session.capabilities, method.needs)))
         throw methodNotFound(request.method);
       const call = this.#toCall(method, request, exchange, revision);
@@ -51,8 +54,9 @@ export class SessionedEra implements Era {
     } catch (error) {
       const fault = toToolFault(error, method, revision);
       if (fault) return { result: fault };
-      if (!(error instanceof McpError) || error.code === "invalid_result") this.#ground.endpoint.report(error, request);
-      return { error: toErrorObject(error, revision) };
+      const masked = !(error instanceof McpError) || !isTellable(error);
+      const errorId = masked ? this.#ground.endpoint.report(error, request) : undefined;
+      return { error: toErrorObject(error, revision, errorId) };
     }
   }
 
@@ -171,6 +175,11 @@ class SessionedLink implements Link {
       timeoutMs: this.#ground.limits.askTimeoutMs,
     });
   }
+}
+
+function isStatelessOnly(name: string): boolean {
+  const method = findMethod(name);
+  return method !== undefined && factsOf(method.since).era === "stateless";
 }
 
 function toCaller(params: JsonObject, revision: Revision): Caller {

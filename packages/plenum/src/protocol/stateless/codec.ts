@@ -64,8 +64,6 @@ function dress(method: Method | undefined, result: Result, revision: Revision, e
   return reviseResult(method, dressed, revision);
 }
 
-export function toDiscoverResult(description: Description, supported: readonly Revision[]): Result {
-  const { capabilities, instructions } = description;
-  const result = { supportedVersions: supported, capabilities };
-  return instructions === undefined ? result : { ...result, instructions };
+export function toDiscoverResult({ capabilities, instructions }: Description, supported: readonly Revision[]): Result {
+  return { supportedVersions: supported, capabilities, instructions };
 }

@@ -5,7 +5,7 @@ import type { JsonObject, Notification, Request } from "../../jsonrpc/message.ts
 import { hasCapability } from "../capabilities.ts";
 import type { Ask, Call, Caller, Change, Description, Link, Result, Sender } from "../endpoint.ts";
 import type { Era, Ground } from "../era.ts";
-import { McpError, methodNotFound, toErrorObject } from "../errors.ts";
+import { isTellable, McpError, methodNotFound, toErrorObject } from "../errors.ts";
 import { metaKeys, metaOf } from "../meta.ts";
 import { findMethod, type Method, methodIn } from "../methods.ts";
 import { type LogLevel, logLevels } from "../model.ts";
@@ -47,8 +47,8 @@ export class StatelessEra implements Era {
     } catch (error) {
       const fault = toToolFault(error, method, revision);
       if (fault) return this.#encode(method, fault, revision);
-      if (!(error instanceof McpError) || error.code === "invalid_result") endpoint.report(error, request);
-      return { error: toErrorObject(error, revision) };
+      const masked = !(error instanceof McpError) || !isTellable(error);
+      return { error: toErrorObject(error, revision, masked ? endpoint.report(error, request) : undefined) };
     }
   }
 

@@ -5,7 +5,7 @@ import type { Shapes } from "./shape.ts";
 const gone = "";
 const required = { _meta: "RequestMeta" };
 const complete = { resultType: "'complete'" };
-const cacheable = { resultType: "'complete'", ttlMs: "integer", cacheScope: "'public'|'private'" };
+const cacheable = { resultType: "'complete'", ttlMs: "count", cacheScope: "'public'|'private'" };
 const retry = { _meta: "RequestMeta", inputResponses: "InputResponses?", requestState: "string?" };
 
 export const shapes: Shapes = {

@@ -1,3 +1,4 @@
+// Good and bad values of every leaf, and that long ones cost linear time.
 import { describe, expect, it } from "vitest";
 import { leaves } from "./leaf.ts";
 

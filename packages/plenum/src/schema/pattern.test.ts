@@ -1,0 +1,115 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { compilePattern } from "./pattern.ts";
+
+function run(source: string, text: string, steps = 2_000_000): boolean | "limit" {
+  const budget = { steps };
+  const matches = compilePattern(source)(text, budget);
+  return budget.steps < 0 ? "limit" : matches;
+}
+
+describe("patterns that hang the native engine get an answer", () => {
+  test.each([
+    ["^(a+)+$", `${"a".repeat(50)}!`, false],
+    ["^(a+)+$", "a".repeat(5000), true],
+    ["^(a|a)*$", `${"a".repeat(50)}!`, false],
+    ["^(a|aa)+$", `${"a".repeat(5000)}!`, false],
+    ["(x+x+)+y", "x".repeat(3000), false],
+    ["^(([a-z])+.)+[A-Z]([a-z])+$", "a".repeat(1000), false],
+    ["^(?:a?){50}a{50}$", "a".repeat(50), true],
+    ["^(?=(a+)+$)", `${"a".repeat(500)}!`, false],
+    ["(?<=(a+)+)b", `${"a".repeat(200)}b`, true],
+    ["(?<!(a+)+)b", `${"a".repeat(200)}b`, false],
+    [".*.*.*=.*", "x".repeat(10_000), false],
+    [
+      "^(?:[A-Za-z0-9_'+\\-]+\\.)*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+      "a.b@c.example",
+      false,
+    ],
+  ])("%s", (source, text, matches) => {
+    const start = performance.now();
+    expect(run(source, text)).toBe(source.includes("@") ? new RegExp(source, "u").test(text) : matches);
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+
+  test("or none, when the budget is used up", () => {
+    expect(run("^(a+)+$", "a".repeat(5000), 100)).toBe("limit");
+    expect(run("^(a{1,1000}){1,1000}$", "a".repeat(100))).toBe("limit");
+    expect(run("^((a+)\\2)+$", "a".repeat(100))).toBe("limit");
+  });
+});
+
+test("backreferences work where they are cheap", () => {
+  expect(run("^(['\"])[^'\"]*\\1$", "'a'")).toBe(true);
+  expect(run("^(?<q>['\"])[^'\"]*\\k<q>$", "'a\"")).toBe(false);
+});
+
+test("what is valid only without the u flag still works", () => {
+  expect(run("^[\\w-.]+$", "a-b.c")).toBe(true);
+  expect(run("^(?:[\\w-.]+)+@$", "a-b.c@")).toBe(true);
+});
+
+test("what is no regular expression is refused", () => {
+  expect(() => compilePattern("(")).toThrow(SyntaxError);
+  expect(() => compilePattern(`${"(".repeat(200)}${")".repeat(200)}`)).toThrow("nested too deep");
+});
+
+describe("agrees with the native engine", () => {
+  const { pattern } = fc.letrec<{ pattern: string; part: string }>((tie) => ({
+    part: fc.oneof(
+      { maxDepth: 3, depthSize: "small", withCrossShrink: true },
+      fc.constantFrom(
+        "a",
+        "b",
+        ".",
+        "\\d",
+        "[ab]",
+        "[^a]",
+        "\\b",
+        "\\B",
+        "^",
+        "$",
+        "\\u{1F4A9}",
+        "💩",
+        "\\x61",
+        "\\u0062",
+        "\\p{L}",
+      ),
+      fc
+        .tuple(fc.constantFrom("(", "(?:", "(?<n>", "(?=", "(?!", "(?<=", "(?<!"), tie("pattern"))
+        .map(([open, body]) => `${open}${body})`),
+      fc
+        .tuple(tie("pattern"), fc.constantFrom("*", "+", "?", "{2}", "{1,2}", "{0,}", "*?", "+?"))
+        .map(([body, count]) => `(?:${body})${count}`),
+      fc.tuple(tie("pattern"), tie("pattern")).map((both) => `(?:${both.join("|")})`),
+    ),
+    pattern: fc.array(tie("part"), { maxLength: 3 }).map((parts) => parts.join("")),
+  }));
+  const text = fc
+    .array(fc.constantFrom("a", "b", "1", " ", "💩", "\n"), { maxLength: 6 })
+    .map((parts) => parts.join(""));
+
+  test("on short texts", () => {
+    let answered = 0;
+    fc.assert(
+      fc.property(pattern, text, (source, text) => {
+        let native: RegExp;
+        try {
+          native = new RegExp(source, "u");
+        } catch {
+          return;
+        }
+        // The wrapper is always true or false as the pattern is, and too ambiguous for the native engine.
+        const wrapped = `^(?=[^]*)(?:(?:${source.includes("^") ? "" : "[^]"}|(?:)){0,}(?:(?:|(?:))*){0,}${source})`;
+        const answer = run(source, text);
+        if (answer === "limit") return;
+        answered++;
+        expect(answer).toBe(native.test(text));
+        const slow = run(wrapped, text);
+        if (slow !== "limit") expect(slow).toBe(new RegExp(wrapped, "u").test(text));
+      }),
+      { numRuns: 3000 },
+    );
+    expect(answered).toBeGreaterThan(1000);
+  });
+});

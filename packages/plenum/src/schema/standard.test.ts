@@ -1,0 +1,173 @@
+import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import { type } from "arktype";
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { type AnySchema, formatIssues, toSchema } from "./standard.ts";
+
+const input = { kind: "tool", name: "forecast", role: "input" };
+const output = { ...input, role: "output" };
+
+describe("every kind of schema gives the same JSON Schema and is checked by its own library", () => {
+  const json = {
+    type: "object",
+    properties: { city: { type: "string" }, days: { type: "integer" } },
+    required: ["city"],
+  };
+  const schemas: Record<string, AnySchema> = {
+    zod: z.object({ city: z.string(), days: z.int().min(-9007199254740991).optional() }),
+    valibot: toStandardJsonSchema(v.object({ city: v.string(), days: v.optional(v.pipe(v.number(), v.integer())) })),
+    arktype: type({ city: "string", "days?": "number.integer" }),
+    plain: json,
+  };
+  test.each(Object.entries(schemas))("%s", async (_, schema) => {
+    const made = toSchema(schema, input);
+    expect(made.json).toMatchObject({ ...json, properties: { city: { type: "string" }, days: { type: "integer" } } });
+    expect(made.json).not.toHaveProperty("$schema");
+    const valid = made.validate({ city: "Paris" });
+    expect(valid).not.toBeInstanceOf(Promise);
+    expect(valid).toEqual({ value: { city: "Paris" } });
+    const invalid = await made.validate({ city: 7 });
+    expect(invalid).toMatchObject({ issues: [{ path: ["city"] }] });
+  });
+});
+
+test("defaults and transforms of a library apply, those of plain JSON Schema do not", async () => {
+  const schema = z.object({
+    units: z.string().default("metric"),
+    at: z.iso.datetime().transform((text) => new Date(text)),
+  });
+  const made = toSchema(schema, input);
+  expect(made.json.required).toEqual(["at"]);
+  expect(await made.validate({ at: "2026-01-01T00:00:00Z" })).toEqual({
+    value: { units: "metric", at: new Date("2026-01-01T00:00:00Z") },
+  });
+  const plain = { type: "object", properties: { units: { type: "string", default: "metric" } } };
+  expect(await toSchema(plain, input).validate({})).toEqual({ value: {} });
+});
+
+test("input is what a schema accepts, output what it gives", () => {
+  const schema = z.object({ units: z.string().default("metric") });
+  expect(toSchema(schema, input).json.required).toBeUndefined();
+  expect(toSchema(schema, output).json.required).toEqual(["units"]);
+});
+
+test("a library that is asynchronous may be", async () => {
+  const schema = z.object({ city: z.string().refine(async (city) => city !== "Nowhere", "does not exist") });
+  const made = toSchema(schema, input);
+  const answer = await made.validate({ city: "Nowhere" });
+  expect(answer).toEqual({ issues: [{ path: ["city"], message: "does not exist" }] });
+  expect(await made.validate({ city: "Paris" })).toEqual({ value: { city: "Paris" } });
+});
+
+describe("what JSON Schema cannot express is refused by name and field", () => {
+  test.each<[string, AnySchema, string]>([
+    [
+      "zod",
+      z.object({ city: z.string(), when: z.date() }),
+      'tool "forecast": input field "when" is a z.date(), which JSON Schema cannot express. Use z.iso.datetime(), and .transform() if you want a Date.',
+    ],
+    ["zod, nested", z.object({ a: z.object({ b: z.bigint() }) }), 'field "a.b" is a z.bigint(), which'],
+    [
+      "zod, in a list",
+      z.object({ a: z.array(z.object({ properties: z.date() })) }),
+      'field "a[].properties" is a z.date()',
+    ],
+    [
+      "zod, optional",
+      z.object({ a: z.union([z.string(), z.map(z.string(), z.string())]).optional() }),
+      'field "a" is a z.map()',
+    ],
+    ["zod, root", z.date(), "input is a z.date(), which"],
+    [
+      "valibot",
+      toStandardJsonSchema(v.object({ n: v.object({ when: v.date() }) })),
+      'tool "forecast": input field "n.when" is a v.date(), which JSON Schema cannot express. Use v.pipe(',
+    ],
+    [
+      "arktype",
+      type({ "n?": { when: "Date" } }),
+      'tool "forecast": input field "n.when" is a Date, which JSON Schema cannot express. Use "string.date.iso"',
+    ],
+    [
+      "arktype, bigint",
+      type({ a: "bigint" }),
+      'field "a" is a bigint, which JSON Schema cannot express. Use a type that JSON has.',
+    ],
+  ])("%s", (_, schema, message) => {
+    expect(() => toSchema(schema, input)).toThrow(TypeError);
+    expect(() => toSchema(schema, input)).toThrow(message);
+  });
+
+  test("transforms, in an output", () => {
+    const schema = z.object({ a: z.string().transform((text) => text.length) });
+    expect(() => toSchema(schema, output)).toThrow('tool "forecast": output field "a" is a z.transform()');
+    expect(() => toSchema(schema, input)).not.toThrow();
+  });
+
+  test("unless the user says how", () => {
+    const date = type("Date").configure({}, "self");
+    expect(() => toSchema(type({ when: date }), input)).toThrow("is a Date");
+    expect(() => toSchema(z.object({ any: z.unknown() }), input)).not.toThrow();
+    expect(() => toSchema(type({ any: "unknown" }), input)).not.toThrow();
+  });
+});
+
+describe("what is no usable schema is refused with the remedy", () => {
+  const bare: AnySchema = v.object({ city: v.string() });
+  test.each<[AnySchema, string]>([
+    [bare, 'input is a bare valibot schema: wrap it with toStandardJsonSchema() from "@valibot/to-json-schema".'],
+    [{ city: z.string() }, "input is an object of schemas, not a schema: wrap it, as in z.object({ … })."],
+    [
+      { "~standard": { version: 1, vendor: "other", validate: () => ({ value: 1 }) } },
+      "input is a other schema that cannot",
+    ],
+    [null as unknown as AnySchema, "input is no schema"],
+    [
+      { type: "object", properties: { a: { type: "strin" } } },
+      "input is not usable: JSON Schema: #/properties/a/type must be",
+    ],
+    [z.string(), 'input must describe an object: its JSON Schema needs "type": "object".'],
+    [{}, "input must describe an object"],
+    [z.union([z.object({}), z.string()]), "input must describe an object"],
+  ])("%#: %s", (schema, message) => {
+    expect(() => toSchema(schema, input)).toThrow(`tool "forecast": ${message}`);
+  });
+});
+
+describe("an input that is an object says so", () => {
+  const object = z.object({ a: z.string() });
+  test.each<[string, AnySchema]>([
+    ["union", z.union([object, z.object({ b: z.string() })])],
+    [
+      "discriminated union",
+      z.discriminatedUnion("k", [z.object({ k: z.literal("a") }), z.object({ k: z.literal("b") })]),
+    ],
+    ["arktype union", type({ a: "string" }).or({ b: "number" })],
+    ["reference", { $ref: "#/$defs/a", $defs: { a: { type: "object" } } }],
+    ["all of", { allOf: [{ required: ["a"] }, { type: "object" }] }],
+  ])("%s", (_, schema) => expect(toSchema(schema, input).json.type).toBe("object"));
+
+  test("an output may be anything", () => {
+    expect(toSchema(z.array(z.string()), output).json).toEqual({ type: "array", items: { type: "string" } });
+  });
+});
+
+test("$schema is kept only where it is not the default", async () => {
+  const $schema = "http://json-schema.org/draft-07/schema#";
+  const old = toSchema({ $schema, type: "object", dependencies: { a: ["b"] } }, input);
+  expect(old.json.$schema).toBe($schema);
+  expect(await old.validate({ a: 1 })).toMatchObject({ issues: [{ keyword: "dependencies" }] });
+  const current = { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object" };
+  expect(toSchema(current, input).json).toEqual({ type: "object" });
+});
+
+test("issues are one readable line", () => {
+  const issues = [
+    { path: ["city"], message: "must be a string" },
+    { path: ["list", 0, "a"], message: "must be at most 7" },
+    { path: [], message: "must be brief" },
+  ];
+  expect(formatIssues(issues)).toBe("city: must be a string; list.0.a: must be at most 7; must be brief");
+  expect(formatIssues([{ path: ["a", "b"], message: "a.b must be a string" }])).toBe("a.b must be a string");
+});

@@ -1,0 +1,72 @@
+// The server behind the transcripts on housekeeping: tools that report, log, wait, fail and ask, in pages of two.
+import { createServer, McpError, type Server } from "plenum";
+import { z } from "zod";
+
+export interface Workshop {
+  readonly server: Server;
+  /** What can happen on the server's side, by the words that a transcript uses for it. */
+  readonly events: { readonly [what: string]: () => void };
+}
+
+export function createWorkshop(): Workshop {
+  const server = createServer({ name: "workshop", version: "1.0.0", pageSize: 2, onError: () => {} });
+
+  server.tool("count", { input: z.object({ to: z.number() }) }, ({ to }, ctx) => {
+    for (let step = 1; step <= to; step++) ctx.progress(step, to, `step ${step}`);
+    return `Counted to ${to}.`;
+  });
+
+  server.tool("wait", {}, (_, ctx) => {
+    ctx.progress(1);
+    return new Promise((_resolve, reject) => ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason)));
+  });
+
+  server.tool("report", {}, (_, ctx) => {
+    ctx.log.debug("saw the drill");
+    ctx.log.info({ drills: 1 }, "inventory");
+    ctx.log.warning("the saw is blunt");
+    ctx.log.error("no hammer");
+    return "Reported.";
+  });
+
+  server.tool("break", {}, () => {
+    throw new Error("the password is hunter2");
+  });
+
+  server.tool("refuse", {}, () => {
+    throw new McpError("application", "The shop is closed", { rpcCode: 7, data: { opens: "08:00" } });
+  });
+
+  server.tool("greet", {}, async (_, ctx) => {
+    const answer = await ctx.elicit("Who is there?", z.object({ name: z.string() }));
+    return answer.action === "accept" ? `Hello, ${answer.content.name}.` : `Nobody: ${answer.action}.`;
+  });
+
+  server.tool("pay", {}, async (_, ctx) => {
+    const { action } = await ctx.elicitUrl("Pay for the drill.", "https://workshop.example/pay");
+    return `Payment: ${action}.`;
+  });
+
+  server.tool("think", {}, async (_, ctx) => {
+    const question = { role: "user", content: { type: "text", text: "Which drill?" } } as const;
+    const { content, model } = await ctx.sample({ messages: [question], maxTokens: 50 });
+    return `${model}: ${JSON.stringify(content)}`;
+  });
+
+  server.tool("look", {}, async (_, ctx) => (await ctx.roots()).map((root) => root.uri));
+
+  const addTool = (name: string): void => {
+    server.tool(name, {}, () => undefined);
+  };
+  return {
+    server,
+    events: {
+      "a tool is added": () => addTool("saw"),
+      "two more tools are added at once": () => {
+        addTool("file");
+        addTool("plane");
+      },
+      "the server closes": () => void server.close(),
+    },
+  };
+}
