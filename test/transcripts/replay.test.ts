@@ -9,7 +9,7 @@ import { createEchoServer } from "../../examples/echo.ts";
 import { createNotesServer } from "../../examples/notes.ts";
 import { judgeSent } from "../suites/judge.ts";
 import { bindings, matches, withBound } from "./placeholder.ts";
-import { createWorkshop, type Workshop } from "./workshop.ts";
+import { createReroute, createWorkshop, type Workshop } from "./workshop.ts";
 
 type Line =
   | { readonly note: string }
@@ -29,6 +29,7 @@ const stages = {
   notes: () => toStage(createNotesServer()),
   echo: () => toStage(createEchoServer()),
   workshop: createWorkshop,
+  reroute: createReroute,
 };
 
 function toStage(server: Server): Workshop {
@@ -76,7 +77,7 @@ describe.each(revisions)("transcripts of %s", (revision) => {
         const problem = matches(came, line.server, bound);
         expect(problem, `${where}: ${problem}\ncame: ${JSON.stringify(came)}`).toBeUndefined();
         for (const one of [came].flat()) expect(judged(one, revision, asked), where).toBeUndefined();
-        const next = lines[at + 1];
+        const next = lines.slice(at + 1).find((line) => !("note" in line));
         if (next && "server" in next) continue;
         await peer.settle();
         expect(peer.received.slice(heard), `${where}: nothing more`).toEqual([]);

@@ -8,6 +8,32 @@ export interface Workshop {
   readonly events: { readonly [what: string]: () => void };
 }
 
+/** A tool by hand, for the revision in which a server asks by returning: it keeps nothing between the rounds. */
+export function createReroute(): Workshop {
+  const server = createServer({ name: "reroute", version: "1.0.0" });
+  server.handle("tools/call", (params) => {
+    const { parcel } = params.arguments as { parcel: string };
+    const given = (params.inputResponses ?? {}) as { confirm?: { action: string }; dirs?: unknown };
+    const requestState = `asked:${parcel}`;
+    if (params.requestState !== undefined && params.requestState !== requestState)
+      throw new McpError("invalid_params", "This requestState is not for these arguments");
+    const form = { type: "object", properties: { ok: { type: "boolean", title: "Confirm" } }, required: ["ok"] };
+    const inputRequests = {
+      ...(given.confirm === undefined && {
+        confirm: {
+          method: "elicitation/create",
+          params: { mode: "form", message: `Send ${parcel} to Oslo?`, requestedSchema: form },
+        },
+      }),
+      ...(given.dirs === undefined && { dirs: { method: "roots/list" } }),
+    };
+    if (Object.keys(inputRequests).length > 0) return { resultType: "input_required", inputRequests, requestState };
+    const text = given.confirm?.action === "accept" ? `${parcel} now goes to Oslo.` : `${parcel} stays.`;
+    return { content: [{ type: "text", text }] };
+  });
+  return { server, events: {} };
+}
+
 export function createWorkshop(): Workshop {
   const server = createServer({ name: "workshop", version: "1.0.0", pageSize: 2, onError: () => {} });
 

@@ -51,7 +51,8 @@ export function isReservedMetaKey(key: string, revision?: Revision): boolean {
 /** For `_meta` of one's own. Throws a TypeError for a key that breaks the grammar or belongs to MCP. */
 export function assertOwnMeta(meta: JsonObject | undefined, what: string): void {
   for (const key of Object.keys(meta ?? {})) {
-    const problem = checkMetaKey(key) ?? (isReservedMetaKey(key) ? `_meta key "${key}" is reserved for MCP` : undefined);
+    const problem =
+      checkMetaKey(key) ?? (isReservedMetaKey(key) ? `_meta key "${key}" is reserved for MCP` : undefined);
     if (problem) throw new TypeError(`${what}: ${problem}`);
   }
 }

@@ -1,6 +1,7 @@
 // From the superset model to one revision and back, for whatever both eras have in common: params read and checked,
 // results fitted and checked, and the few values that must be rebuilt rather than trimmed.
 import { isObject, type JsonObject, type Request } from "../jsonrpc/message.ts";
+import { schemaMapKeywords } from "../schema/dialect.ts";
 import type { Result } from "./endpoint.ts";
 import { McpError } from "./errors.ts";
 import { metaOf } from "./meta.ts";
@@ -94,17 +95,27 @@ function withObjectOutput(tool: JsonObject): JsonObject {
 
 // Keywords whose value is data, not schemas: a "$ref" in there is just a member.
 const dataKeywords: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
+const mapKeywords: ReadonlySet<string> = new Set(schemaMapKeywords);
 
-/** Pointers that began at the root now begin one level down. */
-function moveRefs(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(moveRefs);
+/**
+ * Pointers that began at the root now begin one level down.
+ * @param isMap whether the node maps names to schemas: then its keys are names, also where they read like keywords
+ */
+function moveRefs(node: unknown, isMap = false): unknown {
+  if (Array.isArray(node)) return node.map((item) => moveRefs(item));
   if (!isObject(node)) return node;
+  // A schema with a URI of its own is the root of the pointers in it, wherever it stands.
+  if (!isMap && typeof node.$id === "string" && !node.$id.startsWith("#")) return node;
   const moved: { [key: string]: unknown } = {};
   for (const [key, value] of Object.entries(node)) {
-    const isPointer = (key === "$ref" || key === "$dynamicRef") && typeof value === "string";
-    const isLocal = isPointer && (value === "#" || value.startsWith("#/"));
-    const next = isLocal ? `#/properties/result${value.slice(1)}` : dataKeywords.has(key) ? value : moveRefs(value);
+    const next = isMap ? moveRefs(value) : moveKeyword(key, value);
     Object.defineProperty(moved, key, { value: next, enumerable: true, writable: true, configurable: true });
   }
   return moved;
+}
+
+function moveKeyword(key: string, value: unknown): unknown {
+  const isPointer = (key === "$ref" || key === "$dynamicRef") && typeof value === "string" && /^#(?:\/|$)/.test(value);
+  if (isPointer) return `#/properties/result${value.slice(1)}`;
+  return dataKeywords.has(key) ? value : moveRefs(value, mapKeywords.has(key));
 }

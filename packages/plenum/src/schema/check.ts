@@ -45,6 +45,11 @@ export function has(object: object, key: string): boolean {
   return (object as Record<string, unknown>)[key] !== undefined && Object.hasOwn(object, key);
 }
 
+/** Whether a failure ends the matter: no issues are wanted, or no more of them. */
+export function isSettled(run: Run): boolean {
+  return !run.issues || run.issues.length >= run.maxIssues || run.steps < 0;
+}
+
 export function fail(run: Run, keyword: string, message: string): false {
   const { issues } = run;
   if (issues && issues.length < run.maxIssues) issues.push({ path: run.path.slice(), message, keyword });
@@ -52,9 +57,15 @@ export function fail(run: Run, keyword: string, message: string): false {
 }
 
 /** Takes a number of steps from the budget; false when it is used up, and then every check still to come fails at once. */
-export function spend(run: Run, steps: number): boolean {
+export function spend(run: { steps: number }, steps: number): boolean {
   run.steps -= steps;
   return run.steps >= 0;
+}
+
+/** Adds what a branch has evaluated to what is evaluated around it. */
+export function merge(run: Run, from: Seen | undefined, to: Seen | undefined): void {
+  if (!from || !to || !spend(run, from.size)) return;
+  for (const key of from) to.add(key);
 }
 
 /** Applies a check to a member of the current value. */
@@ -72,7 +83,7 @@ export function every(checks: readonly Check[]): Check {
     let valid = true;
     for (const check of checks) {
       if (check(value, run, seen)) continue;
-      if (!run.issues) return false;
+      if (isSettled(run)) return false;
       valid = false;
     }
     return valid;
@@ -88,14 +99,14 @@ export function quietly(check: Check, value: unknown, run: Run, seen?: Seen): bo
   return valid;
 }
 
-/** Text that tells two JSON values apart: equal values give equal text, whatever the order of their members. Counted if a run is given. */
-export function canonical(value: unknown, run?: Run, depth = 0): string {
+/** Text that tells two JSON values apart: equal values give equal text, whatever the order of their members. */
+export function canonical(value: unknown, run: { steps: number }, depth = 0): string {
   if (typeof value !== "object" || value === null) {
     const text = String(JSON.stringify(value === 0 ? 0 : value));
-    if (run) spend(run, 1 + (text.length >> 5));
+    spend(run, 1 + (text.length >> 5));
     return text;
   }
-  if (run && !spend(run, depth > 256 ? Infinity : 1)) return "";
+  if (!spend(run, depth > 256 ? Infinity : 1)) return "";
   const parts: string[] = [];
   if (Array.isArray(value)) {
     for (const item of value) parts.push(canonical(item, run, depth + 1));

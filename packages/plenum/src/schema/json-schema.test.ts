@@ -92,7 +92,10 @@ describe("messages help to correct a call", () => {
 describe("what cannot be compiled is refused in one sentence", () => {
   const draft04 = "http://json-schema.org/draft-04/schema#";
   test.each<[JsonSchema, string]>([
-    [{ $schema: draft04 }, `JSON Schema: the dialect "${draft04}" is not supported; use 2020-12`],
+    [
+      { $schema: draft04 },
+      `JSON Schema: the dialect "${draft04}" is not supported; use https://json-schema.org/draft/2020-12/schema or http`,
+    ],
     [{ $ref: "https://example.com/a.json" }, 'the reference "https://example.com/a.json" at #/$ref leads outside'],
     [{ $ref: "#/$defs/a" }, 'the reference "#/$defs/a" at #/$ref leads nowhere'],
     [{ $ref: "#a" }, 'the reference "#a" at #/$ref leads nowhere'],
@@ -161,6 +164,20 @@ describe("bounds on checking", () => {
   const tree = { $id: "http://x.test/tree", items: { $ref: "http://x.test/tree" } };
   const limit = [{ path: [], message: "is too large or too deep to check", keyword: "limit" }];
 
+  test("an issue that was found is reported even if looking for more takes too long", () => {
+    const schema = { items: { anyOf: [{ type: "string" }, { type: "null" }] } };
+    const value = Array.from({ length: 1000 }, () => 1);
+    expect(compileJsonSchema(schema, { maxSteps: 50 })(value)?.[0]).toMatchObject({ path: [0], keyword: "anyOf" });
+    expect(compileJsonSchema(schema)(value)).toHaveLength(20);
+  });
+
+  test("collecting issues ends when there are enough of them", () => {
+    const schema = { items: { required: Array.from({ length: 9000 }, (_, index) => `n${index}`) } };
+    const start = performance.now();
+    expect(compileJsonSchema(schema)(Array.from({ length: 100_000 }, () => ({})))).toHaveLength(20);
+    expect(performance.now() - start).toBeLessThan(200);
+  });
+
   test("deep values end in an issue, not in a stack overflow", () => {
     expect(compileJsonSchema(tree)(nest(100))).toBeUndefined();
     for (const schema of [tree, { uniqueItems: true }, { const: [1] }, { enum: [[1], 2] }, { not: tree }]) {
@@ -195,6 +212,41 @@ describe("bounds on checking", () => {
     expect(performance.now() - start).toBeLessThan(2000);
     expect(compileJsonSchema({ uniqueItems: true }, { maxSteps: 1000 })(items)).toEqual(limit);
   });
+
+  test("work that a schema multiplies is counted, whichever keyword does it", () => {
+    const many = 9000;
+    const names = Array.from({ length: many }, (_, index) => `n${index}`);
+    const copies = (schema: unknown) => ({ allOf: Array.from({ length: many }, () => structuredClone(schema)) });
+    const wide = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`p${index}`, 1]));
+    const full = Object.fromEntries(names.map((name) => [name, 1]));
+    const long = Array.from({ length: 500_000 }, () => 1);
+    const cases: [JsonSchema, unknown][] = [
+      [{ items: { allOf: names.map(() => true) } }, long],
+      [{ items: { not: { anyOf: names.map(() => false) } } }, long],
+      [{ items: { not: { required: [...names, "a"] } } }, long.map(() => full)],
+      [{ items: { properties: Object.fromEntries(names.map((name) => [name, true])) } }, long.map(() => ({}))],
+      [copies({ minProperties: 1 }), wide],
+      [copies({ patternProperties: { "^q": true } }), wide],
+      [copies({ propertyNames: true }), wide],
+      [copies({ minLength: 1 }), "x".repeat(1_000_000)],
+      [copies({ pattern: "x$" }), "x".repeat(1_000_000)],
+      [copies({ prefixItems: [true] }), long],
+      [copies({ uniqueItems: true }), long.map((_, index) => index)],
+      [copies({ contains: { type: "string" } }), long],
+      [copies({ format: "uri" }), `x:${"x".repeat(1_000_000)}`],
+    ];
+    for (const [schema, value] of cases) {
+      const validate = compileJsonSchema(schema, { maxSubschemas: 100_000, formats });
+      const start = performance.now();
+      const issues = validate(value);
+      const took = performance.now() - start;
+      expect([JSON.stringify(schema).slice(0, 60), issues?.length ?? 0, took < 3000]).toEqual([
+        expect.any(String),
+        1,
+        true,
+      ]);
+    }
+  }, 60_000);
 
   test("what negates cannot turn the limit into a yes", () => {
     const schema = { not: { items: { type: "string" } } };

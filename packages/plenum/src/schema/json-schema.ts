@@ -1,7 +1,7 @@
 // Compiles a JSON Schema (2020-12 or draft-07) to a function that checks values, without `eval`.
 // Schemas and values may come from strangers: size, depth and time are bounded, and nothing is fetched.
 
-import { type Check, fail, isObject, type JsonSchema, type Run, type SchemaIssue } from "./check.ts";
+import { type Check, fail, isObject, type JsonSchema, type Run, type SchemaIssue, spend } from "./check.ts";
 import type { Dialect } from "./dialect.ts";
 import { additionalItems, arrayKeywords, prefixItems, unevaluatedItems } from "./keywords-array.ts";
 import { $dynamicRef, $ref, logicKeywords } from "./keywords-logic.ts";
@@ -104,8 +104,8 @@ export function compileJsonSchema(schema: JsonSchema | boolean, options: SchemaO
 
   const compile = (unit: Unit): Check => {
     const { schema, resource, at } = unit.target;
-    if (schema === true) return () => true;
-    if (schema === false) return (_, run) => fail(run, "false", "is not allowed");
+    if (schema === true) return (_, run) => spend(run, 1);
+    if (schema === false) return (_, run) => spend(run, 1) && fail(run, "false", "is not allowed");
     if (!isObject(schema)) return refuse(at, "a schema: an object or a boolean");
     const site: Site = {
       schema,
@@ -160,14 +160,11 @@ export function compileJsonSchema(schema: JsonSchema | boolean, options: SchemaO
     scope: undefined,
   });
   return (value) => {
-    let run = start(undefined);
+    const run = start(undefined);
     if (check(value, run, undefined) && run.steps >= 0) return undefined;
     const issues: SchemaIssue[] = [];
-    if (run.steps >= 0) {
-      run = start(issues);
-      check(value, run, undefined);
-    }
-    if (run.steps < 0) issues.push({ path: [], message: "is too large or too deep to check", keyword: "limit" });
+    if (run.steps >= 0) check(value, start(issues), undefined);
+    if (issues.length === 0) issues.push({ path: [], message: "is too large or too deep to check", keyword: "limit" });
     return issues;
   };
 }

@@ -1,7 +1,7 @@
 // Keywords for arrays. JSON Schema 2020-12 core, section 10.3.1 and 11.2; validation, section 6.4; and draft-07's
 // `items` as a list with `additionalItems` after it.
 
-import { type Check, canonical, fail, into, quietly, type Run, type Seen, spend } from "./check.ts";
+import { type Check, canonical, fail, into, isSettled, quietly, type Run, type Seen, spend } from "./check.ts";
 import { size, sizes } from "./keywords-value.ts";
 import { asChecks, asCount, type Keyword, own, refuse } from "./site.ts";
 
@@ -19,10 +19,13 @@ function each(from: number, pick: (index: number, seen: Seen | undefined) => Che
     let valid = true;
     for (let index = from; index < value.length; index++) {
       const check = pick(index, seen);
-      if (!check) continue;
+      if (!check) {
+        run.steps--;
+        continue;
+      }
       seen?.add(index);
       if (into(check, value[index], index, run)) continue;
-      if (!run.issues || run.steps < 0) return false;
+      if (isSettled(run)) return false;
       valid = false;
     }
     return valid;

@@ -1,7 +1,7 @@
 // Keywords that apply further schemas to the same value: references, and/or/not, conditions.
 // JSON Schema 2020-12 core, sections 8.2.3 and 10.2.
 
-import { type Check, every, fail, quietly, type Run, type SchemaIssue, type Seen } from "./check.ts";
+import { type Check, every, fail, merge, quietly, type Run, type SchemaIssue, type Seen } from "./check.ts";
 import { asChecks, asText, type Keyword, own, type Site } from "./site.ts";
 
 const $ref: Keyword = (value, site, at) => {
@@ -32,7 +32,7 @@ const allOf: Keyword = (value, site, at) => every(asChecks(value, site, at, true
 function attempt(check: Check, value: unknown, run: Run, seen: Seen | undefined): boolean {
   const own: Seen | undefined = seen && new Set();
   const valid = quietly(check, value, run, own);
-  if (valid && own) for (const key of own) seen?.add(key);
+  if (valid) merge(run, own, seen);
   return valid;
 }
 

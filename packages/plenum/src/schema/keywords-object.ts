@@ -2,7 +2,7 @@
 // A property whose value is `undefined` counts as absent, as it is once the value is written as JSON.
 
 import { quote } from "../util/quote.ts";
-import { type Check, every, fail, has, into, isObject, quietly, type Run, type Seen } from "./check.ts";
+import { type Check, every, fail, has, into, isObject, isSettled, quietly, type Run, type Seen } from "./check.ts";
 import { sizes } from "./keywords-value.ts";
 import { asEntries, asNames, type Keyword, own, type Site } from "./site.ts";
 
@@ -17,12 +17,13 @@ const properties: Keyword = (value, site, at) => {
   const checks = entries.map((entry) => entry[1]);
   return object((value, run, seen) => {
     let valid = true;
+    run.steps -= names.length >> 3;
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
       if (!has(value, name)) continue;
       seen?.add(name);
       if (into(checks[index] as Check, value[name], name, run)) continue;
-      if (!run.issues) return false;
+      if (isSettled(run)) return false;
       valid = false;
     }
     return valid;
@@ -44,11 +45,12 @@ function rest(
   return object((value, run, seen) => {
     let valid = true;
     for (const name in value) {
+      run.steps--;
       if (!has(value, name) || skips(name, run, seen)) continue;
       seen?.add(name);
       if (check ? into(check, value[name], name, run) : fail(run, keyword, `must not have property ${quote(name)}`))
         continue;
-      if (!run.issues) return false;
+      if (isSettled(run)) return false;
       valid = false;
     }
     return valid;
@@ -90,11 +92,12 @@ const propertyNames: Keyword = (value, site, at) => {
 
 function missing(value: object, names: readonly string[], run: Run, keyword: string, because = ""): boolean {
   let valid = true;
+  run.steps -= names.length >> 3;
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string;
     if (has(value, name)) continue;
     valid = false;
-    if (!run.issues) break;
+    if (isSettled(run)) break;
     fail(run, keyword, `must have property ${quote(name)}${because}`);
   }
   return !valid;

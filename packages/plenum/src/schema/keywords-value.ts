@@ -27,13 +27,15 @@ const type: Keyword = (value, _, at) => {
   return (value, run) => wanted.some((row) => row[2](value)) || fail(run, "type", message);
 };
 
-function oneOf(values: readonly unknown[], keyword: string): Check {
+function oneOf(values: readonly unknown[], keyword: string, at: string): Check {
+  const budget = { steps: 1_000_000 };
   const simple = new Set(values.filter((value) => typeof value !== "object" || value === null));
-  const complex = new Set(values.filter((value) => !simple.has(value)).map((value) => canonical(value)));
+  const complex = new Set(values.filter((value) => !simple.has(value)).map((value) => canonical(value, budget)));
   const shown = values.slice(0, 12).map((value) => {
-    const text = JSON.stringify(value) ?? "";
+    const text = canonical(value, budget);
     return text.length > 60 ? `${text.slice(0, 60)}…` : text;
   });
+  if (budget.steps < 0) refuse(at, "smaller");
   if (values.length > shown.length) shown.push("…");
   const message = `must be ${keyword === "const" ? "" : "one of "}${shown.join(", ")}`;
   return (value, run) => {
@@ -83,6 +85,7 @@ export function size(keyword: string, least: boolean, noun: Noun, measure: (valu
     const message = `must have at ${least ? "least" : "most"} ${bound} ${noun[bound === 1 ? 0 : 1]}`;
     return (value, run) => {
       const count = measure(value);
+      run.steps -= count >> 6;
       return count < 0 || (least ? count >= bound : count <= bound) || fail(run, keyword, message);
     };
   };
@@ -109,13 +112,17 @@ const format: Keyword = (value, site, at) => {
   const name = asText(value, at);
   const test = site.formats && Object.hasOwn(site.formats, name) ? site.formats[name] : undefined;
   const message = `must be a valid ${name}`;
-  return test && ((value, run) => typeof value !== "string" || test(value) || fail(run, "format", message));
+  return (
+    test &&
+    ((value, run) =>
+      typeof value !== "string" || (spend(run, value.length >> 6) && test(value)) || fail(run, "format", message))
+  );
 };
 
 export const valueKeywords: Readonly<Record<string, Keyword>> = {
   type,
-  enum: (value, _, at) => oneOf(Array.isArray(value) ? value : refuse(at, "a list of values"), "enum"),
-  const: (value) => oneOf([value], "const"),
+  enum: (value, _, at) => oneOf(Array.isArray(value) ? value : refuse(at, "a list of values"), "enum", at),
+  const: (value, _, at) => oneOf([value], "const", at),
   minimum: number("minimum", "at least", (value, bound) => value >= bound),
   maximum: number("maximum", "at most", (value, bound) => value <= bound),
   exclusiveMinimum: number("exclusiveMinimum", "greater than", (value, bound) => value > bound),

@@ -27,6 +27,8 @@ interface Program {
   readonly forks: number;
 }
 
+const maxLength = 10_000;
+
 /** Larger patterns, once `{n,m}` is written out, are not tried. */
 const maxStates = 20_000;
 
@@ -35,9 +37,10 @@ const maxNativeCost = 1_000_000;
 
 /**
  * Prepares a pattern, with Unicode semantics if it is valid so. Throws a SyntaxError when it is not a regular expression,
- * and a TypeError when it is nested too deep or has a kind of group that is not supported.
+ * and a TypeError when it is too long, nested too deep or has a kind of group that is not supported.
  */
 export function compilePattern(source: string): PatternTest {
+  if (source.length > maxLength) throw new TypeError("too long");
   let native: RegExp;
   try {
     native = new RegExp(source, "u");
@@ -52,8 +55,14 @@ export function compilePattern(source: string): PatternTest {
   return (text, budget) => {
     const cost = ways * (text.length + 1) ** power;
     if (cost <= maxNativeCost) {
-      budget.steps -= cost >> 6;
-      return native.test(text);
+      budget.steps -= 1 + (cost >> 6);
+      try {
+        return native.test(text);
+      } catch {
+        // Engines may find only now that a pattern is too large for them.
+        budget.steps = -1;
+        return false;
+      }
     }
     program ??= assemble(syntax, native.unicode, { states: 0 });
     return search(program, { text, budget }, 0, anchored ? 0 : text.length);

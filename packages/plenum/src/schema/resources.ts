@@ -70,10 +70,11 @@ export function indexResources(schema: unknown, options: ResourceOptions): Resou
   };
 
   const walk = (schema: unknown, resource: Resource, depth: number): void => {
-    if (!isObject(schema)) return;
+    if (schema === undefined) return;
     if (depth > options.maxDepth) throw new TypeError(`JSON Schema: nested deeper than ${options.maxDepth} levels.`);
     if (++count > options.maxSubschemas)
       throw new TypeError(`JSON Schema: has more than ${options.maxSubschemas} subschemas.`);
+    if (!isObject(schema)) return;
     const text = (key: string) => {
       const value = own(schema, key);
       return typeof value === "string" ? value : "";

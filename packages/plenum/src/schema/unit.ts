@@ -1,6 +1,6 @@
 // What a whole schema becomes: its keywords one after the other, with depth, time and evaluated members kept.
 
-import { type Check, type Seen, spend } from "./check.ts";
+import { type Check, isSettled, merge, type Seen, spend } from "./check.ts";
 import type { Resource, Target } from "./resources.ts";
 
 /** A schema that is compiled once, however often it is referred to. */
@@ -22,7 +22,7 @@ export function inSequence(checks: readonly Check[], typed: boolean, late: numbe
     for (let index = 0; index < checks.length; index++) {
       if ((checks[index] as Check)(value, run, seen)) continue;
       valid = false;
-      if (!run.issues || (typed && index === 0) || index + 1 >= late) break;
+      if (isSettled(run) || (typed && index === 0) || index + 1 >= late) break;
     }
     run.depth--;
     return valid;
@@ -34,7 +34,7 @@ export function withSeen(check: Check): Check {
   return (value, run, outer) => {
     const seen: Seen = new Set();
     const valid = check(value, run, seen);
-    if (outer) for (const key of seen) outer.add(key);
+    merge(run, seen, outer);
     return valid;
   };
 }

@@ -69,7 +69,16 @@ export function defineTool(
   const input = toSchema(options.input ?? noArguments, { kind: "tool", name, role: "input" });
   const output = options.output && toSchema(options.output, { kind: "tool", name, role: "output" });
   // Members that are undefined are absent on the wire.
-  const definition = { name, title, description, inputSchema: input.json, outputSchema: output?.json, annotations, icons, _meta: meta };
+  const definition = {
+    name,
+    title,
+    description,
+    inputSchema: input.json,
+    outputSchema: output?.json,
+    annotations,
+    icons,
+    _meta: meta,
+  };
   return {
     definition: definition as Tool,
     input,
@@ -144,15 +153,22 @@ function isWhole(value: unknown): value is WholeResult {
 async function toResult(returned: unknown, entry: ToolEntry): Promise<object> {
   const { output } = entry;
   const { content, structured, isError, meta } = isWhole(returned) ? returned : { structured: returned };
-  if (!isWhole(returned) && !output) return isCallToolResult(returned) ? returned : { content: await toContent(returned) };
+  if (!isWhole(returned) && !output)
+    return isCallToolResult(returned) ? returned : { content: await toContent(returned) };
   // A failure need not have the shape of a success.
-  if (isError || !output) return { content: content ?? toText(structured), structuredContent: structured, isError, _meta: meta };
+  if (isError || !output)
+    return { content: content ?? toText(structured), structuredContent: structured, isError, _meta: meta };
   const checked = await output.validate(structured);
   if ("issues" in checked) {
     const { name } = entry.definition;
-    throw new TypeError(`tool "${name}" returned what its output schema does not allow: ${formatIssues(checked.issues)}`);
+    throw new TypeError(
+      `tool "${name}" returned what its output schema does not allow: ${formatIssues(checked.issues)}`,
+    );
   }
   const { value } = checked;
+  // A schema that allows everything allows it, but the wire cannot carry it, and structured content was promised.
+  if (value === undefined)
+    throw new TypeError(`tool "${entry.definition.name}" returned nothing, but has an output schema`);
   const result = { content: content ?? toText(value), structuredContent: value, _meta: meta };
   return output.json.type === "object" ? result : { ...result, [anyRoot]: true };
 }
