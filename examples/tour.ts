@@ -4,30 +4,52 @@ import type { Revision } from "plenum";
 import { createRawPeer } from "plenum/memory";
 import { createNotesServer } from "./notes.ts";
 
+const width = 120;
 const server = createNotesServer();
+
+/** JSON for reading: on one line where it fits, otherwise one member a line, and each of those by the same rule. */
+function format(value: unknown, before: number, indent = "    "): string {
+  const line = JSON.stringify(value, undefined, 1).replace(/\n\s*/g, " ");
+  if (before + line.length <= width || typeof value !== "object" || value === null) return line;
+  const inner = `${indent}  `;
+  const [first, last] = Array.isArray(value) ? "[]" : "{}";
+  const members = Object.entries(value).map(([name, member]) => {
+    const label = Array.isArray(value) ? "" : `${JSON.stringify(name)}: `;
+    return `${label}${format(member, inner.length + label.length, inner)}`;
+  });
+  return `${first}\n${inner}${members.join(`,\n${inner}`)}\n${indent}${last}`;
+}
+
+function say(label: string, value: unknown): void {
+  console.log(value === undefined ? label.trimEnd() : `${label}${format(value, label.length)}`);
+}
 
 async function tour(revision: Revision): Promise<void> {
   const peer = createRawPeer(server);
   const client = { name: "tour", version: "1.0.0" };
   const isStateless = revision === "2026-07-28";
-  const meta = {
+  const _meta = {
     "io.modelcontextprotocol/protocolVersion": revision,
     "io.modelcontextprotocol/clientCapabilities": {},
     "io.modelcontextprotocol/clientInfo": client,
   };
+  let isFirst = true;
 
   const ask = async (what: string, method: string, params: object = {}): Promise<void> => {
-    const sent = isStateless ? { ...params, _meta: meta } : params;
+    // `_meta` is the same on every request of the newest revision: shown once.
+    const sent = isStateless ? { ...params, _meta } : params;
+    const shown = isFirst ? sent : params;
+    isFirst = false;
     console.log(`\n  ${what}`);
-    console.log(`  → ${method} ${JSON.stringify(params)}`);
+    say(`  → ${method} `, Object.keys(shown).length > 0 ? shown : undefined);
     const { result, error } = (await peer.request(method, sent)) as { result?: object; error?: object };
-    console.log(`  ← ${JSON.stringify(result ?? error, undefined, 2).replaceAll("\n", "\n    ")}`);
+    say(error ? "  ← error " : "  ← ", error ?? result);
   };
 
   console.log(`\n═══ ${revision} ═══`);
   if (isStateless) {
     await ask(
-      "No handshake: every request says who asks, and in which revision. A look at the server:",
+      "No handshake: every request says in its _meta who asks, and in which revision. A look at the server:",
       "server/discover",
     );
   } else {
@@ -42,18 +64,12 @@ async function tour(revision: Revision): Promise<void> {
   await ask(
     "A call. The result is an object; where there is no structured content, its JSON is the text.",
     "tools/call",
-    {
-      name: "create_note",
-      arguments: { title: `From ${revision}`, content: "Written on the tour" },
-    },
+    { name: "create_note", arguments: { title: `From ${revision}`, content: "Written on the tour" } },
   );
   await ask(
     "A call with a mistake: an error for the program, or since 2025-11-25 a result that the model can read.",
     "tools/call",
-    {
-      name: "create_note",
-      arguments: { title: "No content" },
-    },
+    { name: "create_note", arguments: { title: "No content" } },
   );
   await ask("The notes are resources …", "resources/list");
   await ask("… to be read.", "resources/read", { uri: "note:///1" });

@@ -45,7 +45,7 @@ describe("package-lock.json", () => {
 
 const pages = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "LICENSE", "docs/design.md", "docs/errors.md"],
-  ...["docs/rough-edges.md", "docs/dependencies.md", "docs/protocol.md"],
+  ...["docs/rough-edges.md", "docs/dependencies.md", "docs/guide.md", "docs/protocol.md"],
 ];
 
 test.each(pages)("%s is there", (page) => {

@@ -1,7 +1,7 @@
 // Reading resources: what a handler returns and what is on the wire, what is not there, and templates of every kind.
 import { createServer, McpError, type Revision, revisions, type Server } from "plenum";
 import { describe, expect, test } from "vitest";
-import { parseUriTemplate } from "../../packages/plenum/src/util/uri-template.ts";
+import { expandUriTemplate } from "../../packages/plenum/src/util/uri-template-expand.ts";
 import { covers } from "../requirements/covers.ts";
 import { modern, type Obj, openPeer } from "./peer.ts";
 
@@ -168,7 +168,7 @@ describe.each(revisions)("templates in %s", (revision) => {
     for (const [template] of expansions) server.resource(template, {}, (variables) => ({ template, variables }));
     const peer = await openPeer(server, revision);
     for (const [template, values, uri] of expansions) {
-      expect(parseUriTemplate(template).expand(values)).toBe(uri);
+      expect(expandUriTemplate(template, values)).toBe(uri);
       const { contents } = (await peer.call("resources/read", { uri })) as {
         contents: [{ uri: string; text: string }];
       };

@@ -123,11 +123,11 @@ describe.each(revisions)("in %s", (revision) => {
     const peer = await openPeer(server, revision);
     for (const method of methods(revision)) {
       const error = await peer.fail(method, { uri: `file:///srv/${"a".repeat(100_000)}` });
-      expect(error).toMatchObject({ code: -32602, message: "Invalid params: the URI is longer than 16384 characters" });
-      expect(JSON.stringify(error).length).toBeLessThan(20_000);
+      expect(error).toMatchObject({ code: -32602, message: "Invalid params: the URI is longer than 8192 characters" });
+      expect(JSON.stringify(error).length).toBeLessThan(9000);
     }
     expect(handler).not.toHaveBeenCalled();
-    const longest = `file:///srv/${"a".repeat(16_384 - 12)}`;
+    const longest = `file:///srv/${"a".repeat(8192 - 12)}`;
     await peer.call("resources/read", { uri: longest });
     expect(handler).toHaveBeenCalledTimes(1);
   });

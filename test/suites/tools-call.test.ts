@@ -261,7 +261,7 @@ describe.each(revisions)("calling a tool in %s", (revision) => {
     const server = createServer({ name: "s", version: "1" });
     const waiting = new Map<string, () => void>();
     server.tool("wait", { input: z.object({ key: z.string() }) }, ({ key }) => {
-      return new Promise((resolve) => waiting.set(key, () => resolve(`done ${key}`)));
+      return new Promise<string>((resolve) => waiting.set(key, () => resolve(`done ${key}`)));
     });
     const peer = await openPeer(server, revision);
     const ids = ["a", "b", "c"].map((key) =>

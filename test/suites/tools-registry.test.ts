@@ -107,6 +107,26 @@ describe.each(revisions)("the list of tools in %s", (revision) => {
     expect(await namesOf(peer)).toEqual(["one"]);
   });
 
+  test("a definition that would break the whole list is refused by name", async () => {
+    covers(["schema-tool", "tool-annotations"], revision);
+    const server = createServer({ name: "s", version: "1" });
+    const broken = [
+      { title: 1 },
+      { description: ["no"] },
+      { annotations: { readOnlyHint: "yes" } },
+      { annotations: { title: 7 } },
+      { icons: [{ src: "no uri" }] },
+      { icons: [{ src: "https://example.com/i", theme: "blue" }] },
+      { meta: "none" },
+    ];
+    for (const options of broken) {
+      expect(() => server.tool("bad", options as object, () => 1), JSON.stringify(options)).toThrow(/^tool "bad"/);
+    }
+    server.tool("good", {}, () => 1);
+    const peer = await openPeer(server, revision);
+    expect(await namesOf(peer)).toEqual(["good"]);
+  });
+
   test("a tool without parameters has a closed object schema", async () => {
     covers(["tool-input-schema", "tool-no-params-schema", "schema-tool-input-root", "schema-tool"], revision);
     const server = createServer({ name: "s", version: "1" });

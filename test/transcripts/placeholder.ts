@@ -57,18 +57,18 @@ function matchText(came: unknown, wanted: string, bound: Bindings, at: string): 
   for (const match of wanted.matchAll(placeholder)) {
     const [whole, kind, name] = match;
     const known = bound.get(whole);
-    pattern += escape(wanted.slice(end, match.index));
-    pattern += known === undefined ? `(${forms[kind as keyof typeof forms]})` : escape(known);
+    pattern += toLiteral(wanted.slice(end, match.index));
+    pattern += known === undefined ? `(${forms[kind as keyof typeof forms]})` : toLiteral(known);
     if (known === undefined) found.push(name === undefined ? "" : whole);
     end = match.index + whole.length;
   }
-  pattern += escape(wanted.slice(end));
+  pattern += toLiteral(wanted.slice(end));
   const fit = new RegExp(`^${pattern}$`).exec(came);
   if (!fit) return `${at} is ${JSON.stringify(came)}, not ${JSON.stringify(wanted)}`;
   for (const [index, whole] of found.entries()) if (whole !== "") bound.set(whole, fit[index + 1] as string);
   return undefined;
 }
 
-function escape(text: string): string {
+function toLiteral(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

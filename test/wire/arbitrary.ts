@@ -1,19 +1,37 @@
 // Values made from the shape tables: what a revision allows, by its own word.
 import fc from "fast-check";
 import type { Revision } from "../../packages/plenum/src/protocol/revisions.ts";
-import { shapes as shapes2024 } from "../../packages/plenum/src/protocol/wire/2024-11-05.ts";
-import { shapes as shapes2025March } from "../../packages/plenum/src/protocol/wire/2025-03-26.ts";
-import { shapes as shapes2025June } from "../../packages/plenum/src/protocol/wire/2025-06-18.ts";
-import { shapes as shapes2025November } from "../../packages/plenum/src/protocol/wire/2025-11-25.ts";
-import { shapes as shapes2026 } from "../../packages/plenum/src/protocol/wire/2026-07-28.ts";
-import type { Item } from "../../packages/plenum/src/protocol/wire/table.ts";
 import { sheetOf } from "../../packages/plenum/src/protocol/wire/wire.ts";
-
-const all = { ...shapes2024, ...shapes2025March, ...shapes2025June, ...shapes2025November, ...shapes2026 };
 
 /** The names of all shapes that a revision has. */
 export function namesOf(revision: Revision): readonly string[] {
-  return Object.keys(all).filter((name) => sheetOf(revision).table.has(name));
+  return [...sheetOf(revision).shapes.keys()];
+}
+
+/**
+ * One item of an expression; a value has to be one of them. `of` is the text of a literal, the name of a leaf or of
+ * a shape, or the expression of what an array or an object holds.
+ */
+export interface Item {
+  readonly kind: "leaf" | "literal" | "shape" | "array" | "object";
+  readonly of: string;
+}
+
+/** The items of an expression, with the aliases in it followed: read from the text, as a second opinion. */
+export function itemsOf(revision: Revision, expression: string): readonly Item[] {
+  const { shapes } = sheetOf(revision);
+  return expression.split("|").flatMap((item): readonly Item[] => {
+    const text = shapes.get(item);
+    if (text !== undefined) {
+      const [members, ...others] = text.split(" |");
+      const own: readonly Item[] = members === "" ? [] : [{ kind: "shape", of: item }];
+      return [...own, ...others.flatMap((other) => itemsOf(revision, other))];
+    }
+    if (item.startsWith("'")) return [{ kind: "literal", of: item.slice(1) }];
+    const [, of, bracket] = /^(.+)(\[\d*\]|\{\})$/.exec(item) ?? [];
+    if (of !== undefined) return [{ kind: bracket === "{}" ? "object" : "array", of }];
+    return [{ kind: "leaf", of: item }];
+  });
 }
 
 const text = fc.string({ maxLength: 6, unit: "grapheme" });
@@ -39,9 +57,9 @@ const leaves: { readonly [name: string]: fc.Arbitrary<unknown> } = {
   count: fc.nat(),
   unit: fc.double({ min: 0, max: 1, noNaN: true }),
   id: fc.oneof(text, fc.integer()),
-  object: fc.dictionary(key, plain, { maxKeys: 2 }),
+  "{}": fc.dictionary(key, plain, { maxKeys: 2 }),
   any: plain,
-  uri: fc.constantFrom("file:///a/b", "https://example.com/x?y=1#z", "urn:isbn:1", "berth://4"),
+  URI: fc.constantFrom("file:///a/b", "https://example.com/x?y=1#z", "urn:isbn:1", "berth://4"),
   template: fc.constantFrom("file:///{path}", "berth://{id}/x{?a,b}", "file:///a", "x{+y}"),
   base64: fc.uint8Array({ maxLength: 9 }).map((bytes) => Buffer.from(bytes).toString("base64")),
 };
@@ -53,20 +71,16 @@ export function arbitraryOf(revision: Revision, expression: string): fc.Arbitrar
   const id = `${revision} ${expression}`;
   let made = cached.get(id);
   if (!made) {
-    made = fc.oneof(
-      ...sheetOf(revision)
-        .table.items(expression)
-        .map((item) => arbitraryItem(revision, item)),
-    );
+    made = fc.oneof(...itemsOf(revision, expression).map((item) => arbitraryItem(revision, item)));
     cached.set(id, made);
   }
   return made;
 }
 
-function arbitraryItem(revision: Revision, { kind, of, max }: Item): fc.Arbitrary<unknown> {
+function arbitraryItem(revision: Revision, { kind, of }: Item): fc.Arbitrary<unknown> {
   if (kind === "literal") return fc.constant(of);
-  if (kind === "array") return fc.array(arbitraryOf(revision, of), { maxLength: Math.min(max ?? 3, 3) });
-  if (kind === "map") return fc.dictionary(key, arbitraryOf(revision, of), { maxKeys: 2 });
+  if (kind === "array") return fc.array(arbitraryOf(revision, of), { maxLength: 3 });
+  if (kind === "object") return fc.dictionary(key, arbitraryOf(revision, of), { maxKeys: 2 });
   if (kind === "shape") return arbitraryShape(revision, of);
   const leaf = leaves[of];
   if (!leaf) throw new Error(`no arbitrary for ${of}`);
@@ -84,9 +98,9 @@ const keywords = fc.record(
 );
 
 function arbitraryShape(revision: Revision, name: string): fc.Arbitrary<unknown> {
-  const members = sheetOf(revision).table.members(name);
-  const model = Object.fromEntries(members.map((member) => [member.key, arbitraryOf(revision, member.expression)]));
-  const requiredKeys = members.filter(({ optional }) => !optional).map(({ key }) => key);
+  const [, parts] = sheetOf(revision).formOf(name);
+  const model = Object.fromEntries(parts.map(([key, expression]) => [key, arbitraryOf(revision, expression)]));
+  const requiredKeys = parts.filter(([, , optional]) => !optional).map(([key]) => key);
   const shape: fc.Arbitrary<object> = fc.record(model, { requiredKeys, noNullPrototype: true });
   if (name === "InputSchema") return fc.tuple(keywords, shape).map(([open, named]) => ({ ...open, ...named }));
   if (name === "OutputSchema") {

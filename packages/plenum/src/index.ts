@@ -1,14 +1,27 @@
 // The ninety-percent import: a server, its helpers, the errors and the types that user code names.
 
-export type { Channel } from "./jsonrpc/channel.ts";
+export type { Channel, Receiver } from "./jsonrpc/channel.ts";
 export type { Json, JsonObject, RequestId } from "./jsonrpc/message.ts";
-export type { AuthInfo, Call, Caller, Endpoint, Result, Sender } from "./protocol/endpoint.ts";
+export type {
+  Ask,
+  AuthInfo,
+  CacheHints,
+  Call,
+  Caller,
+  Change,
+  Description,
+  Endpoint,
+  Link,
+  Result,
+  Sender,
+} from "./protocol/endpoint.ts";
 export { type ErrorCode, McpError, ToolError } from "./protocol/errors.ts";
 export type { Middleware, Next } from "./protocol/middleware.ts";
 export type {
   Annotations,
   AudioContent,
   CallToolResult,
+  ClientCapabilities,
   Completion,
   Content,
   ElicitResult,
@@ -16,25 +29,33 @@ export type {
   GetPromptResult,
   Icon,
   ImageContent,
+  Implementation,
   LogLevel,
+  Meta,
   Prompt,
   PromptMessage,
   ReadResourceResult,
   Resource,
+  ResourceContents,
   ResourceLink,
   ResourceTemplate,
   Root,
   SampleRequest,
   SampleResult,
+  ServerCapabilities,
   TextContent,
   Tool,
+  ToolAnnotations,
 } from "./protocol/model.ts";
 export { type ServeOptions, type Serving, serve } from "./protocol/negotiate.ts";
 export { type Revision, revisions } from "./protocol/revisions.ts";
 export { jsonSchema } from "./schema/infer.ts";
+export type { Completer, CompletionContext } from "./server/completion.ts";
 export { audio, embedded, image, resourceLink, text } from "./server/content.ts";
 export type { Context } from "./server/context.ts";
+export type { ServerOptions } from "./server/core.ts";
+export type { Log, LogEntry } from "./server/log.ts";
 export { type RateLimitOptions, rateLimit } from "./server/rate-limit.ts";
 export type { Registration } from "./server/registry.ts";
-export { createServer, type Server, type ServerOptions } from "./server/server.ts";
+export { createServer, type Server } from "./server/server.ts";
 export { toolResult } from "./server/tool.ts";

@@ -2,7 +2,7 @@
 // are two, `sessioned/` and `stateless/`, with the same file names; `negotiate.ts` alone chooses between them.
 import type { Answer, Connection, Exchange } from "../jsonrpc/connection.ts";
 import type { Notification, Request } from "../jsonrpc/message.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Change, Endpoint } from "./endpoint.ts";
 import type { Revision } from "./revisions.ts";
 
 /** What an era is given to serve one connection. */
@@ -26,6 +26,8 @@ export interface Limits {
 export interface Era {
   request(request: Request, exchange: Exchange): Answer | Promise<Answer>;
   notification(notification: Notification): void;
+  /** Tells the peer of a change, if it is one that it should hear of. */
+  changed(change: Exclude<Change, { kind: "closing" }>): void;
   /** The connection is gone, or about to be: release what is held for it. */
   close(): void;
 }

@@ -93,7 +93,7 @@ export class McpError extends Error {
   }
 }
 
-/** Thrown by a tool's handler for the model to read: the message (or the content) is sent as it is, with `isError`. */
+/** Thrown by a tool's handler for the model to read: the message is sent as it is, with `isError`. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
 }
@@ -115,18 +115,15 @@ export function isTellable(error: McpError): boolean {
 
 /**
  * The error as the revision writes it. What is not meant for the peer becomes an internal error.
- * @param errorId under which the details were reported, for the peer to name
+ * @param report takes the details of that, and gives the id under which they can be found
  */
-export function toErrorObject(error: unknown, revision: Revision, errorId?: string): ErrorObject {
+export function toErrorObject(error: unknown, revision: Revision, report: (error: unknown) => string): ErrorObject {
   if (!(error instanceof McpError) || !isTellable(error)) {
-    return errorId === undefined
-      ? { code: -32603, message: "Internal error" }
-      : { code: -32603, message: `Internal error (${errorId})`, data: { errorId } };
+    const errorId = report(error);
+    return { code: -32603, message: `Internal error (${errorId})`, data: { errorId } };
   }
-  const code = numberIn(error, revision);
-  return error.data === undefined
-    ? { code, message: error.message }
-    : { code, message: error.message, data: error.data };
+  // Data that is undefined is absent on the wire.
+  return { code: numberIn(error, revision), message: error.message, data: error.data };
 }
 
 function numberIn(error: McpError, revision: Revision): number {

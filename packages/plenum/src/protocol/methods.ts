@@ -90,6 +90,12 @@ export function methodIn(name: string, revision: Revision, from: "client" | "ser
   return method && isIn(method, revision) && (method.from === from || method.from === "both") ? method : undefined;
 }
 
+/** The same for a request of the client's. A notification's name with an id is none. */
+export function requestIn(name: string, revision: Revision): Method | undefined {
+  const method = methodIn(name, revision, "client");
+  return method?.kind === "request" ? method : undefined;
+}
+
 export function revisionsWith(method: Method): readonly Revision[] {
   return revisions.filter((revision) => isIn(method, revision));
 }

@@ -8,8 +8,8 @@ import type { Era, Ground } from "./era.ts";
 import { metaKeys, metaOf } from "./meta.ts";
 import { findMethod } from "./methods.ts";
 import { factsOf, type Revision, revisions } from "./revisions.ts";
-import { SessionedEra } from "./sessioned/open.ts";
-import { StatelessEra } from "./stateless/open.ts";
+import { openSessioned } from "./sessioned/open.ts";
+import { openStateless } from "./stateless/open.ts";
 
 export interface ServeOptions {
   /** The revisions to speak. Default: all. */
@@ -48,7 +48,7 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
         if (isRequestId(requestId)) connection.cancel(requestId, toAbortReason(reason));
       },
       refuseBatch: (members) => {
-        const revision = sessioned.revision;
+        const revision = sessioned.revision();
         if (!revision || !factsOf(revision).batches) return "batches exist only in sessions of 2025-03-26";
         return members.some((member) => member.kind === "request" && member.message.method === "initialize")
           ? "initialize cannot be part of a batch"
@@ -69,8 +69,8 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
       supported,
       limits: { maxSubscriptions: options.maxSubscriptions ?? 1000, askTimeoutMs: options.askTimeoutMs ?? 600_000 },
     };
-    const sessioned = new SessionedEra(ground);
-    const stateless = new StatelessEra(ground);
+    const sessioned = openSessioned(ground);
+    const stateless = openStateless(ground);
     const eraOf = (request: Request): Era => {
       // Without sessions only `initialize` belongs to their era, which says what is spoken instead.
       if (!speaksSessioned) return request.method === "initialize" && !isStateless(request) ? sessioned : stateless;

@@ -29,10 +29,6 @@ export function readParams(
 
 /** The result as the revision may carry it. Throws McpError `invalid_result` when no fitting makes it right. */
 export function reviseResult(method: Method | undefined, result: Result, revision: Revision): Result {
-  if (!isObject(result)) {
-    const what = result === null ? "null" : Array.isArray(result) ? "an array" : typeof result;
-    throw new McpError("invalid_result", `A result is an object, not ${what}`);
-  }
   if (!method) return result;
   const shape = `${method.stem}Result`;
   const wire = wireOf(revision);

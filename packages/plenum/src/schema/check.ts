@@ -1,10 +1,7 @@
 // What every compiled keyword is made of: a check that answers yes or no, and the run it keeps its books in.
 // A first run only answers; when it says no, a second one collects the issues. So a valid value costs no allocation.
 
-import type { Resource } from "./resources.ts";
-
-/** A JSON Schema in its object form. Subschemas inside it may be booleans. */
-export type JsonSchema = { readonly [key: string]: unknown };
+import type { JsonSchema, Resource } from "./resource.ts";
 
 /** One reason why a value is refused. `keyword` is the JSON Schema keyword, or `limit` when checking was given up. */
 export interface SchemaIssue {

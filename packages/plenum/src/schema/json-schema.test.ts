@@ -83,6 +83,11 @@ describe("messages help to correct a call", () => {
     expect(compileJsonSchema({ items: { type: "string" } }, { maxErrors: 2 })(value)).toHaveLength(2);
   });
 
+  test("nor more when one keyword finds many", () => {
+    const value = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`n${index}`, false]));
+    expect(compileJsonSchema({ dependentSchemas: value }, { maxErrors: 2 })(value)).toHaveLength(2);
+  });
+
   test("long values of the schema are not echoed", () => {
     const schema = { enum: Array.from({ length: 500 }, (_, index) => `${index}${"x".repeat(200)}`) };
     expect(explain(schema, 1).length).toBeLessThan(1000);
@@ -119,6 +124,7 @@ describe("what cannot be compiled is refused in one sentence", () => {
     let deep: JsonSchema = {};
     for (let level = 0; level < 100_000; level++) deep = { items: deep };
     expect(() => compileJsonSchema(deep)).toThrow("nested deeper than 256 levels");
+    expect(() => compileJsonSchema({ const: nest(100_000) })).toThrow("#/const must be smaller");
     const many = { allOf: Array.from({ length: 20 }, () => ({})) };
     expect(() => compileJsonSchema(many, { maxSubschemas: 20 })).toThrow("has more than 20 subschemas");
     const cyclic: Record<string, unknown> = {};
@@ -232,15 +238,15 @@ describe("bounds on checking", () => {
       [copies({ pattern: "x$" }), "x".repeat(1_000_000)],
       [copies({ prefixItems: [true] }), long],
       [copies({ uniqueItems: true }), long.map((_, index) => index)],
-      [copies({ contains: { type: "string" } }), long],
+      [copies({ contains: { type: "number" }, maxContains: 1e9 }), long],
       [copies({ format: "uri" }), `x:${"x".repeat(1_000_000)}`],
     ];
     for (const [schema, value] of cases) {
-      const validate = compileJsonSchema(schema, { maxSubschemas: 100_000, formats });
+      const validate = compileJsonSchema(schema, { maxSubschemas: 100_000, maxSteps: 200_000, formats });
       const start = performance.now();
       const issues = validate(value);
       const took = performance.now() - start;
-      expect([JSON.stringify(schema).slice(0, 60), issues?.length ?? 0, took < 3000]).toEqual([
+      expect([JSON.stringify(schema).slice(0, 60), issues?.length ?? 0, took < 2000]).toEqual([
         expect.any(String),
         1,
         true,

@@ -1,14 +1,15 @@
 // Compiles a JSON Schema (2020-12 or draft-07) to a function that checks values, without `eval`.
 // Schemas and values may come from strangers: size, depth and time are bounded, and nothing is fetched.
 
-import { type Check, fail, isObject, type JsonSchema, type Run, type SchemaIssue, spend } from "./check.ts";
+import { type Check, fail, isObject, type Run, type SchemaIssue, spend } from "./check.ts";
 import type { Dialect } from "./dialect.ts";
 import { additionalItems, arrayKeywords, prefixItems, unevaluatedItems } from "./keywords-array.ts";
 import { $dynamicRef, $ref, logicKeywords } from "./keywords-logic.ts";
 import { dependencies, objectKeywords, unevaluatedProperties } from "./keywords-object.ts";
 import { valueKeywords } from "./keywords-value.ts";
 import { compilePattern, type PatternTest } from "./pattern.ts";
-import { indexResources, type Target } from "./resources.ts";
+import type { JsonSchema, Target } from "./resource.ts";
+import { indexResources } from "./resources.ts";
 import { type Formats, type Keyword, own, refuse, type Site, toPointer } from "./site.ts";
 import { assertNoLoop, inSequence, type Unit, withScope, withSeen } from "./unit.ts";
 

@@ -17,7 +17,7 @@ const properties: Keyword = (value, site, at) => {
   const checks = entries.map((entry) => entry[1]);
   return object((value, run, seen) => {
     let valid = true;
-    run.steps -= names.length >> 3;
+    run.steps -= names.length >> 1;
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
       if (!has(value, name)) continue;
@@ -92,7 +92,7 @@ const propertyNames: Keyword = (value, site, at) => {
 
 function missing(value: object, names: readonly string[], run: Run, keyword: string, because = ""): boolean {
   let valid = true;
-  run.steps -= names.length >> 3;
+  run.steps -= names.length >> 1;
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string;
     if (has(value, name)) continue;
@@ -124,10 +124,13 @@ const dependencies: Keyword = (value, site, at) => {
   });
 };
 
-function countProperties(value: unknown): number {
+function countProperties(value: unknown, run: Run): number {
   if (!isObject(value)) return -1;
   let count = 0;
-  for (const name in value) if (has(value, name)) count++;
+  for (const name in value) {
+    run.steps--;
+    if (has(value, name)) count++;
+  }
   return count;
 }
 

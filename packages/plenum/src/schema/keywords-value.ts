@@ -1,7 +1,7 @@
 // Keywords that look at one value alone: type, enum, const, numbers and strings.
 // JSON Schema 2020-12 validation, sections 6.1 to 6.3 and 7.
 
-import { type Check, canonical, fail, isObject, spend } from "./check.ts";
+import { type Check, canonical, fail, isObject, type Run, spend } from "./check.ts";
 import { asCount, asNumber, asText, type Keyword, refuse } from "./site.ts";
 
 const types: readonly (readonly [name: string, phrase: string, is: (value: unknown) => boolean])[] = [
@@ -46,8 +46,9 @@ function oneOf(values: readonly unknown[], keyword: string, at: string): Check {
 }
 
 /** Characters as JSON Schema counts them: code points. */
-function countCharacters(text: unknown): number {
+function countCharacters(text: unknown, run: Run): number {
   if (typeof text !== "string") return -1;
+  run.steps -= text.length >> 6;
   let count = 0;
   for (let at = 0; at < text.length; at++) {
     if ((text.codePointAt(at) as number) > 0xffff) at++;
@@ -78,21 +79,23 @@ const multipleOf: Keyword = (value, site, at) => {
 
 type Noun = readonly [one: string, many: string];
 
-/** A minimum or maximum of what `measure` counts; it gives -1 for values that have no such size. */
-export function size(keyword: string, least: boolean, noun: Noun, measure: (value: unknown) => number): Keyword {
+/** Counts what a value has, and takes what that costs from the run's steps. Gives -1 for values that have no such size. */
+type Measure = (value: unknown, run: Run) => number;
+
+/** A minimum or maximum of what `measure` counts. */
+export function size(keyword: string, least: boolean, noun: Noun, measure: Measure): Keyword {
   return (value, _, at) => {
     const bound = asCount(value, at);
     const message = `must have at ${least ? "least" : "most"} ${bound} ${noun[bound === 1 ? 0 : 1]}`;
     return (value, run) => {
-      const count = measure(value);
-      run.steps -= count >> 6;
+      const count = measure(value, run);
       return count < 0 || (least ? count >= bound : count <= bound) || fail(run, keyword, message);
     };
   };
 }
 
 /** The pair of keywords `min…` and `max…`. */
-export function sizes(name: string, noun: Noun, measure: (value: unknown) => number): Record<string, Keyword> {
+export function sizes(name: string, noun: Noun, measure: Measure): Record<string, Keyword> {
   const [min, max] = [`min${name}`, `max${name}`];
   return { [min]: size(min, true, noun, measure), [max]: size(max, false, noun, measure) };
 }

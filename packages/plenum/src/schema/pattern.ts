@@ -23,6 +23,7 @@ interface Walk {
 }
 
 interface Program {
+  readonly unicode: boolean;
   readonly start: State;
   readonly forks: number;
 }
@@ -150,18 +151,18 @@ function assemble(syntax: Syntax, unicode: boolean, size: { states: number }): P
 
   const start = build(syntax, { next: undefined });
   // Too many forks for any budget: the search gives up at once.
-  return { start, forks: size.states < maxStates ? forks : Infinity };
+  return { unicode, start, forks: size.states < maxStates ? forks : Infinity };
 }
 
 /** Looks for a match that starts between two places and, if `end` is given, ends there. */
-function search({ start, forks }: Program, walk: Walk, first: number, last: number, end?: number): boolean {
+function search({ unicode, start, forks }: Program, walk: Walk, first: number, last: number, end?: number): boolean {
   const { text, budget } = walk;
   const width = text.length + 1;
   budget.steps -= (forks * width) / 8;
   if (budget.steps < 0) return false;
   const failed = new Uint8Array(forks * width);
   const stack: [State | undefined, number][] = [];
-  for (let begin = first; begin <= last; begin++) {
+  for (let begin = first; begin <= last; begin += unicode && (text.codePointAt(begin) ?? 0) > 0xffff ? 2 : 1) {
     stack.push([start, begin]);
     for (let way = stack.pop(); way; way = stack.pop()) {
       let [state, at] = way;

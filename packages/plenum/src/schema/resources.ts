@@ -2,25 +2,10 @@
 // the limits on the way, and references are looked up in what was found. Nothing is ever fetched.
 // JSON Schema 2020-12 core, sections 8.2 and 9; draft-07 core, section 8.
 
-import { isObject, type JsonSchema } from "./check.ts";
+import { isObject } from "./check.ts";
 import { type Dialect, dialects, schemaKeywords, schemaMapKeywords, toDialect } from "./dialect.ts";
+import type { JsonSchema, Resource, Target } from "./resource.ts";
 import { own } from "./site.ts";
-
-/** A schema with its own URI: a document, or a part of one that has an `$id`. */
-export interface Resource {
-  uri: string;
-  readonly root: unknown;
-  readonly dialect: Dialect;
-  readonly anchors: Map<string, JsonSchema>;
-  readonly dynamic: Map<string, JsonSchema>;
-}
-
-export interface Target {
-  readonly schema: unknown;
-  readonly resource: Resource;
-  /** For messages: where the schema stands. */
-  readonly at: string;
-}
 
 export interface Resources {
   readonly main: Resource;

@@ -1,8 +1,8 @@
 // The place in a schema where a keyword stands, and how the keyword reads its value there.
 
-import { type Check, isObject, type JsonSchema } from "./check.ts";
+import { type Check, isObject } from "./check.ts";
 import type { PatternTest } from "./pattern.ts";
-import type { Resource, Target } from "./resources.ts";
+import type { JsonSchema, Resource, Target } from "./resource.ts";
 
 /** Assertions for `format`, by name. */
 export type Formats = Readonly<Record<string, (text: string) => boolean>>;

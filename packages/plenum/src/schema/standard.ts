@@ -3,8 +3,9 @@
 // refused here, by name and field, rather than when a peer asks for the list.
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import { isObject, type JsonSchema } from "./check.ts";
+import { isObject } from "./check.ts";
 import { compileJsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "./resource.ts";
 
 /** What may be given as a schema: a Standard Schema, or a JSON Schema as an object. */
 export type AnySchema = StandardSchemaV1 | StandardJSONSchemaV1 | JsonSchema;
@@ -98,9 +99,9 @@ function assertPlain(input: unknown, refuse: (why: string) => never): void {
 function toResult<Out>(result: StandardSchemaV1.Result<unknown>): ValidationResult<Out> {
   if (!result.issues) return { value: result.value as Out };
   const toKey = (key: PropertyKey) => (typeof key === "symbol" ? String(key) : key);
-  // Not `map`: arktype's lists are classes of their own, and so would be what it gives.
-  const issues = Array.from(result.issues, ({ message, path = [] }) => ({
+  const issues = result.issues.map(({ message, path = [] }) => ({
     message,
+    // Not `map`: arktype's paths are a class of their own, and so would be what it gives.
     path: Array.from(path, (part) => toKey(typeof part === "object" ? part.key : part)),
   }));
   return { issues };

@@ -1,7 +1,7 @@
 // What a whole schema becomes: its keywords one after the other, with depth, time and evaluated members kept.
 
 import { type Check, isSettled, merge, type Seen, spend } from "./check.ts";
-import type { Resource, Target } from "./resources.ts";
+import type { Resource, Target } from "./resource.ts";
 
 /** A schema that is compiled once, however often it is referred to. */
 export interface Unit {

@@ -54,7 +54,7 @@ export interface Context<Lifespan = unknown> {
 /** What a server lends all its contexts. */
 export interface ContextOptions {
   readonly lifespan: { readonly value: unknown };
-  readonly readResource: (uri: string, ctx: CallContext) => Promise<ReadResourceResult>;
+  readResource: (uri: string, ctx: CallContext) => Promise<ReadResourceResult>;
   readonly redactLog: ((entry: LogEntry) => LogEntry | undefined) | undefined;
   readonly progressPerSecond: number;
   readonly logsPerSecond: number;

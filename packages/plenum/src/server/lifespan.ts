@@ -12,7 +12,20 @@ export interface Lifespan<L> {
 
 export function createLifespan<L>(option: LifespanOption<L> | undefined): Lifespan<L> {
   let opening: Promise<L> | undefined;
+  let closing: Promise<void> | undefined;
   let held: { readonly value: L } | undefined = option ? undefined : { value: undefined as L };
+
+  const dispose = async (): Promise<void> => {
+    const value = opening && (await opening.catch(() => undefined));
+    if (!option) return;
+    opening = undefined;
+    held = undefined;
+    const disposable = value as
+      | { [Symbol.asyncDispose]?: () => unknown; [Symbol.dispose]?: () => unknown }
+      | undefined
+      | null;
+    await (disposable?.[Symbol.asyncDispose] ?? disposable?.[Symbol.dispose])?.call(disposable);
+  };
 
   return {
     get isOpen() {
@@ -22,29 +35,26 @@ export function createLifespan<L>(option: LifespanOption<L> | undefined): Lifesp
       return held?.value as L;
     },
     open() {
-      // Calls that come while it opens share the one attempt; one that failed is not held against the next.
-      opening ??= (async () => {
-        try {
-          const value = await (option as LifespanOption<L>)();
-          held = { value };
-          return value;
-        } catch (error) {
-          opening = undefined;
-          throw error;
-        }
-      })();
+      // Calls that come while it opens share the one attempt; one that failed, be it at once, is not held against the next.
+      opening ??= Promise.resolve()
+        .then(option)
+        .then(
+          (value) => {
+            held = { value: value as L };
+            return value as L;
+          },
+          (error) => {
+            opening = undefined;
+            throw error;
+          },
+        );
       return opening;
     },
-    async close() {
-      const value = opening && (await opening.catch(() => undefined));
-      if (!option) return;
-      opening = undefined;
-      held = undefined;
-      const disposable = value as
-        | { [Symbol.asyncDispose]?: () => unknown; [Symbol.dispose]?: () => unknown }
-        | undefined
-        | null;
-      await (disposable?.[Symbol.asyncDispose] ?? disposable?.[Symbol.dispose])?.call(disposable);
+    close() {
+      closing ??= dispose().finally(() => {
+        closing = undefined;
+      });
+      return closing;
     },
   };
 }

@@ -4,9 +4,10 @@ import { markStable, type Result } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
 import type { Sealer } from "../util/seal.ts";
 import type { Context } from "./context.ts";
+import type { Handler } from "./core.ts";
 import { type Entry, isVisible, type Listed, type Registry } from "./registry.ts";
 
-export interface PagerOptions<E extends Entry> {
+export interface PagesOptions<E extends Entry> {
   /** The member of the result that holds the items, and the purpose its cursors are sealed for. */
   readonly member: string;
   readonly registry: Registry<E>;
@@ -26,57 +27,49 @@ interface Position {
 
 const start: Position = { order: 0, offset: 0 };
 
-export class Pager<E extends Entry> {
-  readonly #options: PagerOptions<E>;
-  /** Finished pages of a snapshot that is the same for everybody, by cursor. */
-  readonly #pages = new WeakMap<readonly Listed<E>[], Map<string | undefined, Result>>();
+/** Answers a list method, page by page. */
+export function listPages<E extends Entry>(options: PagesOptions<E>): Handler {
+  const { member, registry, pageSize, sealer, items, isDynamic } = options;
+  const purpose = `cursor:${member}`;
+  // Finished pages of a snapshot that is the same for everybody, by cursor.
+  const kept = new WeakMap<readonly Listed<E>[], Map<unknown, Result>>();
 
-  constructor(options: PagerOptions<E>) {
-    this.#options = options;
+  async function open(cursor: string): Promise<Position> {
+    const opened = await sealer.open(purpose, cursor);
+    if (opened === undefined) {
+      throw new McpError("invalid_params", "Invalid cursor: use nextCursor of an earlier page of this list as it came");
+    }
+    const [order = 0, offset = 0] = opened.split(".").map(Number);
+    return { order, offset };
   }
 
-  async page(cursor: string | undefined, ctx: Context<never>): Promise<Result> {
-    const { registry, isDynamic } = this.#options;
-    const snapshot = registry.list();
-    const pages = this.#pages.get(snapshot) ?? new Map<string | undefined, Result>();
-    const kept = pages.get(cursor);
-    if (kept) return kept;
-    const from = cursor === undefined ? start : await this.#open(cursor);
-    const isSame = snapshot.every(({ entry }) => !entry.visible && !isDynamic?.(entry));
-    const page = await this.#cut(snapshot, from, ctx);
-    // What depends on the caller is nobody else's: no shared cache may keep it.
-    if (!isSame) return { ...page, cacheScope: "private" };
-    this.#pages.set(snapshot, pages.set(cursor, markStable(page)));
-    return page;
-  }
-
-  async #cut(snapshot: readonly Listed<E>[], from: Position, ctx: Context<never>): Promise<Result> {
-    const { member, pageSize, items } = this.#options;
+  async function cut(snapshot: readonly Listed<E>[], from: Position, ctx: Context<never>): Promise<Result> {
     const page: object[] = [];
     for (let i = firstFrom(snapshot, from.order); i < snapshot.length; i++) {
       const { entry, order } = snapshot[i] as Listed<E>;
       if (!(await isVisible(entry, ctx))) continue;
       const all = await items(entry, ctx);
       for (let offset = order === from.order ? from.offset : 0; offset < all.length; offset++) {
-        if (page.length === pageSize) return { [member]: page, nextCursor: await this.#seal({ order, offset }) };
+        if (page.length === pageSize)
+          return { [member]: page, nextCursor: await sealer.seal(purpose, `${order}.${offset}`) };
         page.push(all[offset] as object);
       }
     }
     return { [member]: page };
   }
 
-  #seal({ order, offset }: Position): Promise<string> {
-    return this.#options.sealer.seal(`cursor:${this.#options.member}`, `${order}.${offset}`);
-  }
-
-  async #open(cursor: string): Promise<Position> {
-    const opened = await this.#options.sealer.open(`cursor:${this.#options.member}`, cursor);
-    if (opened === undefined) {
-      throw new McpError("invalid_params", "Invalid cursor: use nextCursor of an earlier page of this list as it came");
-    }
-    const [order, offset] = opened.split(".").map(Number);
-    return { order: order ?? 0, offset: offset ?? 0 };
-  }
+  return async ({ cursor }, ctx) => {
+    const snapshot = registry.list();
+    const pages = kept.get(snapshot) ?? new Map<unknown, Result>();
+    const known = pages.get(cursor);
+    if (known) return known;
+    const from = cursor === undefined ? start : await open(cursor as string);
+    const page = await cut(snapshot, from, ctx);
+    // What depends on the caller is nobody else's: no shared cache may keep it.
+    if (snapshot.some(({ entry }) => entry.visible || isDynamic?.(entry))) return { ...page, cacheScope: "private" };
+    kept.set(snapshot, pages.set(cursor, markStable(page)));
+    return page;
+  };
 }
 
 /** The index of the first entry at or after `order`; entries are in rising order. */

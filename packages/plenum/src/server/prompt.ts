@@ -1,6 +1,7 @@
 // Prompts: what is registered, how arguments are checked, and how what a handler returns becomes messages.
 // Specification: server/prompts.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
+import type { Result } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
 import { assertOwnMeta } from "../protocol/meta.ts";
 import {
@@ -19,10 +20,13 @@ import {
 import type { InferOutput } from "../schema/infer.ts";
 import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/standard.ts";
 import { isBase64 } from "../util/base64.ts";
-import { assertCompleters, type Completable, type Completer } from "./completion.ts";
+import { quote } from "../util/quote.ts";
+import { assertCompleters, type Completable, type Completer, hasCompleters } from "./completion.ts";
 import { assertMimeType } from "./content.ts";
 import type { CallContext, Context } from "./context.ts";
-import { assertDefinition, type Visible } from "./registry.ts";
+import type { Core } from "./core.ts";
+import { listPages } from "./page.ts";
+import { assertDefinition, isVisible, type NoInput, type Registration, Registry, type Visible } from "./registry.ts";
 
 export interface PromptOptions<Arguments extends AnySchema, Lifespan> {
   readonly title?: string;
@@ -64,7 +68,7 @@ export interface PromptEntry extends Completable {
 
 const noArguments = { type: "object", properties: {} } as const;
 
-export function definePrompt(
+function definePrompt(
   name: string,
   options: PromptOptions<AnySchema, never>,
   handler: (args: never, ctx: never) => unknown,
@@ -82,7 +86,14 @@ export function definePrompt(
       declared.map((argument) => argument.name),
     );
   // Members that are undefined are absent on the wire.
-  const definition = { name, title, description, arguments: declared.length > 0 ? declared : undefined, icons, _meta: meta };
+  const definition = {
+    name,
+    title,
+    description,
+    arguments: declared.length > 0 ? declared : undefined,
+    icons,
+    _meta: meta,
+  };
   assertDefinition(`prompt "${name}"`, "Prompt", definition);
   return {
     definition: definition as Prompt,
@@ -94,7 +105,41 @@ export function definePrompt(
   };
 }
 
-export async function getPrompt(entry: PromptEntry, params: JsonObject, ctx: CallContext): Promise<GetPromptResult> {
+export interface PromptMethods<L> {
+  /** Registers a prompt. Throws a TypeError that names what is wrong. */
+  prompt<const A extends AnySchema = NoInput>(
+    name: string,
+    options: PromptOptions<A, L>,
+    handler: PromptHandler<A, L>,
+  ): Registration;
+}
+
+/** `find` is for completion: the prompt of that name. */
+export function offerPrompts<L>(core: Core<L>): PromptMethods<L> & { find(name: string): Completable | undefined } {
+  const registry = new Registry<PromptEntry>("prompt", () => core.changed("prompts"));
+  core.offer({
+    inUse: () => [
+      registry.used && "prompts",
+      registry.list().some(({ entry }) => hasCompleters(entry)) && "completions",
+    ],
+    methods: {
+      "prompts/list": listPages({ ...core.pages, member: "prompts", registry, items: (entry) => [entry.definition] }),
+      async "prompts/get"(params, ctx) {
+        const entry = registry.get(params.name as string);
+        if (!entry || !(await isVisible(entry, ctx))) {
+          throw new McpError("invalid_params", `Unknown prompt: ${quote(params.name as string)}`);
+        }
+        return (await getPrompt(entry, params, ctx)) as unknown as Result;
+      },
+    },
+  });
+  return {
+    prompt: (name, options, handler) => registry.add(name, definePrompt(name, options as never, handler as never)),
+    find: (name) => registry.get(name),
+  };
+}
+
+async function getPrompt(entry: PromptEntry, params: JsonObject, ctx: CallContext): Promise<GetPromptResult> {
   const { name, description } = entry.definition;
   const given = isObject(params.arguments) ? params.arguments : {};
   const missing = entry.definition.arguments?.find(
@@ -134,7 +179,8 @@ function toPromptContent(content: Content): Content {
   }
   if (type !== "resource") return content;
   const { text, blob, mimeType } = content.resource as Partial<TextResourceContents & BlobResourceContents>;
-  if ((text === undefined) === (blob === undefined)) throw new TypeError("an embedded resource has either text or blob");
+  if ((text === undefined) === (blob === undefined))
+    throw new TypeError("an embedded resource has either text or blob");
   const plainest = text === undefined ? "application/octet-stream" : "text/plain";
   return { ...content, resource: { ...content.resource, mimeType: assertMimeType(mimeType ?? plainest, type) } };
 }

@@ -10,6 +10,9 @@ export interface Entry {
   readonly visible?: Visible | undefined;
 }
 
+/** The schema of a handler that takes no arguments. */
+export type NoInput = { readonly type: "object" };
+
 /** The handle that a registration gives back. Each change is told to those who watch, once per burst. */
 export interface Registration {
   remove(): void;

@@ -1,11 +1,11 @@
 // Resources and templates: what is registered, which entry a URI belongs to, and how what a handler returns becomes
 // contents. Specification: server/resources.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
+import type { CacheHints, Result } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
 import { assertOwnMeta } from "../protocol/meta.ts";
 import type {
   Annotations,
-  CacheScope,
   Icon,
   Meta,
   ReadResourceResult,
@@ -15,10 +15,13 @@ import type {
 } from "../protocol/model.ts";
 import { encodeBase64 } from "../util/base64.ts";
 import { quote } from "../util/quote.ts";
-import { isUriTemplate, parseUriTemplate, type UriTemplate } from "../util/uri-template.ts";
-import { assertCompleters, type Completable, type Completer } from "./completion.ts";
-import type { Context } from "./context.ts";
-import { assertDefinition, isVisible, type Registry, type Visible } from "./registry.ts";
+import { isUriTemplate, parseUriTemplate, type TemplateVariables, type UriTemplate } from "../util/uri-template.ts";
+import { type CacheOptions, toCacheHints } from "./cache.ts";
+import { assertCompleters, type Completable, type Completer, hasCompleters } from "./completion.ts";
+import type { CallContext, Context } from "./context.ts";
+import type { Core } from "./core.ts";
+import { listPages } from "./page.ts";
+import { assertDefinition, isVisible, type Registration, Registry, type Visible } from "./registry.ts";
 
 type DatedAnnotations = Omit<Annotations, "lastModified"> & { readonly lastModified?: string | Date };
 
@@ -35,7 +38,7 @@ export interface ResourceOptions<Variable extends string, Lifespan> {
   readonly icons?: readonly Icon[];
   readonly meta?: Meta;
   /** How long a client may keep what it read, and whether it may share it. Default: as the server says. */
-  readonly cache?: { readonly ttlMs: number; readonly scope?: CacheScope };
+  readonly cache?: CacheOptions;
   /** Who may see, read and watch it. Asked on every use. */
   readonly visible?: (ctx: Context<Lifespan>) => boolean | undefined | Promise<boolean | undefined>;
   /** For templates: suggestions for a variable. */
@@ -50,12 +53,12 @@ export interface ResourceEntry extends Completable {
   readonly template: UriTemplate | undefined;
   readonly definition: Resource | ResourceTemplate;
   readonly mimeType: string | undefined;
-  readonly cache: JsonObject | undefined;
+  readonly cache: Partial<CacheHints> | undefined;
   readonly list: ((ctx: Context<never>) => readonly Resource[] | Promise<readonly Resource[]>) | undefined;
   readonly handler: (args: never, ctx: never) => unknown;
 }
 
-export function defineResource(
+function defineResource(
   source: string,
   options: ResourceOptions<string, never>,
   handler: (args: never, ctx: never) => unknown,
@@ -81,11 +84,6 @@ export function defineResource(
   const annotations = options.annotations && withIsoDate(options.annotations);
   // Members that are undefined are absent on the wire.
   const shared = { name, title, description, mimeType, size, annotations, icons, _meta: meta };
-  if (cache && !(Number.isInteger(cache.ttlMs) && cache.ttlMs >= 0)) {
-    throw new TypeError(
-      `resource "${source}": cache.ttlMs is a whole number of milliseconds, 0 or more, not ${cache.ttlMs}`,
-    );
-  }
   const definition = template ? { uriTemplate: source, ...shared } : { uri: source, ...shared };
   assertDefinition(`resource "${source}"`, template ? "ResourceTemplate" : "Resource", definition);
   return {
@@ -93,7 +91,7 @@ export function defineResource(
     template,
     definition: definition as ResourceEntry["definition"],
     mimeType,
-    cache: cache && { ttlMs: cache.ttlMs, cacheScope: cache.scope ?? "private" },
+    cache: cache ? toCacheHints(cache, `resource "${source}"`) : unshared(options),
     complete: (options.complete ?? {}) as ResourceEntry["complete"],
     names: template?.variables ?? [],
     list: options.list as ResourceEntry["list"],
@@ -102,20 +100,109 @@ export function defineResource(
   };
 }
 
-export interface Found {
+/** What not everybody may see is for no shared cache, whatever the server says of its results in general. */
+function unshared({ visible }: { readonly visible?: unknown }): Partial<CacheHints> | undefined {
+  return visible ? { cacheScope: "private" } : undefined;
+}
+
+export interface ResourceMethods<L> {
+  /** Registers a resource, or with `{variables}` in the URI a template of resources. */
+  resource<const T extends string>(
+    uri: T,
+    options: ResourceOptions<keyof TemplateVariables<T> & string, L>,
+    handler: (args: TemplateVariables<T>, ctx: Context<L>) => unknown,
+  ): Registration;
+  /** Tells those who watch the resource that it changed. */
+  resourceUpdated(uri: string): void;
+  /** Tells those who watch the list of resources that it changed, where a template's `list` gives something new. */
+  resourcesChanged(): void;
+}
+
+/** `find` is for completion: the template of that very text. */
+export function offerResources<L>(core: Core<L>): ResourceMethods<L> & { find(uri: string): Completable | undefined } {
+  const registry = new Registry<ResourceEntry>("resource", () => core.changed("resources"));
+
+  /** With the context of the call that wants it: its progress goes on, it does not begin anew. */
+  const read = async (uri: string, ctx: CallContext): Promise<ReadResourceResult> =>
+    readResource(await findResource(registry, uri, ctx), uri, ctx);
+  core.contexts.readResource = read;
+
+  /** A template may list a resource twice, or one that is registered by itself: it is listed once. */
+  const listed = async (entry: ResourceEntry, ctx: Context<never>): Promise<readonly object[]> => {
+    if (!entry.template) return [entry.definition];
+    const seen = new Set<string>();
+    const resources = (await entry.list?.(ctx)) ?? [];
+    return resources.filter(({ uri }) => !registry.get(uri) && seen.size < seen.add(uri).size);
+  };
+
+  core.offer({
+    inUse: () => [
+      registry.used && "resources",
+      registry.list().some(({ entry }) => hasCompleters(entry)) && "completions",
+    ],
+    methods: {
+      "resources/list": listPages({
+        ...core.pages,
+        member: "resources",
+        registry,
+        items: listed,
+        isDynamic: (entry) => entry.list !== undefined,
+      }),
+      "resources/templates/list": listPages({
+        ...core.pages,
+        member: "resourceTemplates",
+        registry,
+        items: (entry) => (entry.template ? [entry.definition] : []),
+      }),
+      "resources/read": async ({ uri }, ctx) => (await read(uri as string, ctx)) as unknown as Result,
+      async "resources/subscribe"({ uri }, ctx) {
+        // Only what the caller could read can be watched.
+        await findResource(registry, uri as string, ctx);
+        return {};
+      },
+      "resources/unsubscribe"({ uri }) {
+        // It may be gone by now: only its form is looked at.
+        assertReadable(uri as string);
+        return {};
+      },
+      async "subscriptions/listen"({ notifications }, ctx) {
+        const { resourceSubscriptions } = notifications as { readonly resourceSubscriptions?: readonly string[] };
+        if (!resourceSubscriptions) return {};
+        const uris: string[] = [];
+        for (const uri of resourceSubscriptions) {
+          try {
+            await findResource(registry, uri, ctx);
+            uris.push(uri);
+          } catch (error) {
+            if (!(error instanceof McpError)) throw error;
+          }
+        }
+        return { resourceSubscriptions: uris };
+      },
+    },
+  });
+  return {
+    resource: (uri, options, handler) => registry.add(uri, defineResource(uri, options as never, handler as never)),
+    resourceUpdated: (uri) => core.watchers.tell({ kind: "resource", uri }),
+    resourcesChanged: () => core.watchers.tell({ kind: "resources" }),
+    find: (uri) => registry.get(uri),
+  };
+}
+
+interface Found {
   readonly entry: ResourceEntry;
   readonly variables: { readonly [name: string]: string | string[] };
 }
 
 /** The entry a URI belongs to, for a caller who may see it. A resource of that very URI goes before templates. */
-export async function findResource(
-  registry: Registry<ResourceEntry>,
-  uri: string,
-  ctx: Context<never>,
-): Promise<Found> {
+async function findResource(registry: Registry<ResourceEntry>, uri: string, ctx: Context<never>): Promise<Found> {
   assertReadable(uri);
   const exact = registry.get(uri);
-  if (exact && !exact.template && (await isVisible(exact, ctx))) return { entry: exact, variables: {} };
+  if (exact && !exact.template) {
+    // What a caller may not see is not there: no template may answer in its place.
+    if (!(await isVisible(exact, ctx))) throw resourceNotFound(uri);
+    return { entry: exact, variables: {} };
+  }
   for (const { entry } of registry.list()) {
     const variables = entry.template?.match(uri);
     if (!variables || !(await isVisible(entry, ctx))) continue;
@@ -126,7 +213,7 @@ export async function findResource(
   throw resourceNotFound(uri);
 }
 
-export async function readResource(
+async function readResource(
   { entry, variables }: Found,
   uri: string,
   ctx: Context<never>,
@@ -134,10 +221,11 @@ export async function readResource(
   const returned = await entry.handler(variables as never, ctx as never);
   const contents = toContents(returned, uri, entry.mimeType);
   if (contents.length === 0) throw resourceNotFound(uri);
-  return { contents, ...entry.cache, ...(isWhole(returned) && { _meta: returned._meta }) } as ReadResourceResult & JsonObject;
+  return { contents, ...entry.cache, ...(isWhole(returned) && { _meta: returned._meta }) } as ReadResourceResult &
+    JsonObject;
 }
 
-export function resourceNotFound(uri: string): McpError {
+function resourceNotFound(uri: string): McpError {
   return new McpError("resource_not_found", `Resource not found: ${quote(uri)}`, { data: { uri } });
 }
 
@@ -169,7 +257,10 @@ function isContents({ text, blob }: { readonly text?: unknown; readonly blob?: u
 
 function withIsoDate(annotations: DatedAnnotations): Annotations {
   const { lastModified } = annotations;
-  return { ...annotations, lastModified: lastModified instanceof Date ? lastModified.toISOString() : lastModified } as Annotations;
+  return {
+    ...annotations,
+    lastModified: lastModified instanceof Date ? lastModified.toISOString() : lastModified,
+  } as Annotations;
 }
 
 /** RFC 3986: a scheme is a letter, then letters, digits, plus, minus and dot; a URI has no spaces or control characters. */
@@ -181,13 +272,13 @@ function assertScheme(source: string): void {
   }
 }
 
-// Longer than any sensible URI. What is watched is kept, so it must be bounded.
-const maxUriLength = 16_384;
+// Templates match no longer ones. What is watched is kept, so it must be bounded.
+const maxUriLength = 8192;
 
 const climbing = 'the URI must not contain ".." segments';
 
 /** Refuses what could do harm, plain or encoded, before any handler turns it into a file name. */
-export function assertReadable(uri: string): void {
+function assertReadable(uri: string): void {
   const problem = checkReadable(uri);
   if (problem) throw unreadable(uri, problem);
 }

@@ -1,22 +1,26 @@
 // Tools: what is registered, how a call is checked and run, and how what the handler returns becomes a result.
 // Specification: server/tools.
 import { isObject, type Json, type JsonObject } from "../jsonrpc/message.ts";
+import type { Result } from "../protocol/endpoint.ts";
 import { isTellable, McpError, ToolError } from "../protocol/errors.ts";
 import { assertOwnMeta } from "../protocol/meta.ts";
-import {
-  type CallToolResult,
-  type Content,
-  type Icon,
-  isContent,
-  type Meta,
-  type Tool,
-  type ToolAnnotations,
-} from "../protocol/model.ts";
+import { type Content, type Icon, isContent, type Meta, type Tool, type ToolAnnotations } from "../protocol/model.ts";
 import { anyRoot } from "../protocol/revise.ts";
 import type { InferInput, InferOutput } from "../schema/infer.ts";
 import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/standard.ts";
+import { quote } from "../util/quote.ts";
 import type { CallContext, Context } from "./context.ts";
-import type { Entry, Visible } from "./registry.ts";
+import type { Core } from "./core.ts";
+import { listPages } from "./page.ts";
+import {
+  assertDefinition,
+  type Entry,
+  isVisible,
+  type NoInput,
+  type Registration,
+  Registry,
+  type Visible,
+} from "./registry.ts";
 
 export interface ToolOptions<Input extends AnySchema, Output extends AnySchema, Lifespan> {
   readonly title?: string;
@@ -55,7 +59,7 @@ export interface ToolEntry extends Entry {
 const noArguments = { type: "object", additionalProperties: false } as const;
 const nameForm = /^[A-Za-z0-9_.-]{1,128}$/;
 
-export function defineTool(
+function defineTool(
   name: string,
   options: ToolOptions<AnySchema, AnySchema, never>,
   handler: (args: never, ctx: never) => unknown,
@@ -79,6 +83,7 @@ export function defineTool(
     icons,
     _meta: meta,
   };
+  assertDefinition(`tool "${name}"`, "Tool", definition);
   return {
     definition: definition as Tool,
     input,
@@ -89,37 +94,53 @@ export function defineTool(
   };
 }
 
-export interface CallOptions {
-  /** Accept a JSON text where the schema wants an object or an array: some hosts send nested arguments so. */
-  readonly lenientArguments: boolean;
-  /** Reports an error that the peer is not told, and gives the id it is told instead. */
-  readonly mask: (error: unknown) => string;
+export interface ToolMethods<L> {
+  /** Registers a tool. Throws a TypeError that names what is wrong: a bad or taken name, a schema that cannot be expressed. */
+  tool<const I extends AnySchema = NoInput, const O extends AnySchema = AnySchema>(
+    name: string,
+    options: ToolOptions<I, O, L>,
+    handler: ToolHandler<I, O, L>,
+  ): Registration;
+}
+
+export function offerTools<L>(core: Core<L>): ToolMethods<L> {
+  const registry = new Registry<ToolEntry>("tool", () => core.changed("tools"));
+  core.offer({
+    inUse: () => [registry.used && "tools"],
+    methods: {
+      "tools/list": listPages({ ...core.pages, member: "tools", registry, items: (entry) => [entry.definition] }),
+      async "tools/call"(params, ctx) {
+        const entry = registry.get(params.name as string);
+        if (!entry || (entry.visible && !(await isVisible(entry, ctx)))) {
+          throw new McpError("invalid_params", `Unknown tool: ${quote(params.name as string)}`);
+        }
+        return callTool(core, entry, params, ctx);
+      },
+    },
+  });
+  return { tool: (name, options, handler) => registry.add(name, defineTool(name, options as never, handler as never)) };
 }
 
 /** Runs a tool. Throws McpError for what is not the tool's own failure. */
-export async function callTool(
-  entry: ToolEntry,
-  params: JsonObject,
-  ctx: CallContext,
-  options: CallOptions,
-): Promise<CallToolResult> {
+async function callTool<L>(core: Core<L>, entry: ToolEntry, params: JsonObject, ctx: CallContext): Promise<Result> {
   const given = isObject(params.arguments) ? params.arguments : {};
-  const args = await entry.input.validate(options.lenientArguments ? unpackNested(entry, given) : given);
+  // Some hosts send nested arguments as JSON text.
+  const args = await entry.input.validate(core.lenientArguments ? unpackNested(entry, given) : given);
   if ("issues" in args) {
     const { name } = entry.definition;
     throw new McpError("invalid_arguments", `Invalid arguments for tool "${name}": ${formatIssues(args.issues)}`);
   }
   try {
     const returned = await entry.handler(args.value as never, ctx as never);
-    return (await toResult(returned, entry)) as CallToolResult;
+    return await toResult(returned, entry);
   } catch (error) {
     if (error instanceof ToolError) return toFault(error.message);
     if (error instanceof McpError && isTellable(error)) throw error;
-    return toFault(`Internal error (${options.mask(error)})`);
+    return toFault(`Internal error (${core.mask(error, `tools/call ${entry.definition.name}`)})`);
   }
 }
 
-function toFault(text: string): CallToolResult {
+function toFault(text: string): Result {
   return { content: [{ type: "text", text }], isError: true };
 }
 
@@ -150,7 +171,7 @@ function isWhole(value: unknown): value is WholeResult {
   return isObject(value) && whole in value;
 }
 
-async function toResult(returned: unknown, entry: ToolEntry): Promise<object> {
+async function toResult(returned: unknown, entry: ToolEntry): Promise<Result> {
   const { output } = entry;
   const { content, structured, isError, meta } = isWhole(returned) ? returned : { structured: returned };
   if (!isWhole(returned) && !output)
@@ -173,8 +194,12 @@ async function toResult(returned: unknown, entry: ToolEntry): Promise<object> {
   return output.json.type === "object" ? result : { ...result, [anyRoot]: true };
 }
 
-function isCallToolResult(value: unknown): value is CallToolResult {
-  return isObject(value) && Array.isArray(value.content) && value.content.every(isContent);
+function isCallToolResult(value: unknown): value is JsonObject {
+  // An empty list alone says nothing: a value may have a member of that name, too.
+  const { content, isError, structuredContent } = isObject(value) ? value : {};
+  const says =
+    Array.isArray(content) && (content.length > 0 || isError !== undefined || structuredContent !== undefined);
+  return says && content.every(isContent);
 }
 
 async function toContent(value: unknown): Promise<Content[]> {

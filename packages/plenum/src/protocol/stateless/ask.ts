@@ -14,7 +14,8 @@ export function requireCapabilities(client: Caller, ask: Ask): void {
   });
 }
 
+/** Until answers can be carried over to a second run of the handler, a client of this era cannot be asked. */
 export async function askNowhere(client: Caller, ask: Ask): Promise<JsonObject> {
   requireCapabilities(client, ask);
-  throw new McpError("internal_error", "not yet");
+  throw new McpError("internal_error", `${ask.method} cannot be asked of clients that speak ${client.revision} yet`);
 }

@@ -23,19 +23,21 @@ const listFlags = {
   resources: "resourcesListChanged",
 } as const;
 
+/** Refuses a filter that wants too much, with what the other subscriptions of the peer watch already. */
+export function assertFew({ resourceSubscriptions = [] }: Filter, max: number, others: Iterable<Subscription>): void {
+  let { length } = resourceSubscriptions;
+  for (const { size } of others) length += size;
+  if (length > max) throw new McpError("invalid_params", `At most ${max} resources can be watched, not ${length}`);
+}
+
 /** The part of a requested filter that a server with these capabilities honours. */
-export function toHonoured(requested: Filter, capabilities: ServerCapabilities, maxSubscriptions: number): Filter {
+export function toHonoured(requested: Filter, capabilities: ServerCapabilities): Filter {
   const honoured: { -readonly [K in keyof Filter]: Filter[K] } = {};
   for (const [kind, flag] of Object.entries(listFlags)) {
     if (requested[flag] === true && hasCapability(capabilities, `${kind}.listChanged`)) honoured[flag] = true;
   }
   const uris = requested.resourceSubscriptions;
-  if (uris && hasCapability(capabilities, "resources.subscribe")) {
-    if (uris.length > maxSubscriptions) {
-      throw new McpError("invalid_params", `At most ${maxSubscriptions} resources can be watched, not ${uris.length}`);
-    }
-    honoured.resourceSubscriptions = [...new Set(uris)];
-  }
+  if (uris && hasCapability(capabilities, "resources.subscribe")) honoured.resourceSubscriptions = [...new Set(uris)];
   return honoured;
 }
 
@@ -55,6 +57,11 @@ export class Subscription {
   /** Settles with the listen request's result when the server ends the subscription. */
   get ended(): Promise<Result> {
     return this.#ended.promise;
+  }
+
+  /** How many resources it watches. */
+  get size(): number {
+    return this.#uris.size;
   }
 
   acknowledge(): void {

@@ -1,61 +1,29 @@
 // What revision 2025-06-18 changes: titles, `_meta` on most things, structured output, resource links, elicitation.
-import type { Shapes } from "./shape.ts";
 
-const _meta = "object?";
-const title = "string?";
-const description = "string?";
+export const shapes: string = `
+BaseMetadata title?
+Listed,Annotated,Contents,Root _meta?
+Tool outputSchema?ObjectSchema
+CallToolResult structuredContent?{}
 
-export const shapes: Shapes = {
-  Implementation: { title },
-  Prompt: { title, _meta },
-  PromptArgument: { title },
-  PromptReference: { title },
-  Resource: { title, _meta },
-  ResourceTemplate: { title, _meta },
-  Tool: { title, outputSchema: "ObjectSchema?", _meta },
-  CallToolComplete: { structuredContent: "object?" },
+annotations lastModified?
+ResourceLink type:'resource_link &Resource
+ContentBlock |ResourceLink
 
-  Annotations: { lastModified: "string?" },
-  TextContent: { _meta },
-  ImageContent: { _meta },
-  AudioContent: { _meta },
-  EmbeddedResource: { _meta },
-  TextResourceContents: { _meta },
-  BlobResourceContents: { _meta },
-  Root: { _meta },
-  ResourceLink: {
-    type: "'resource_link'",
-    uri: "uri",
-    name: "string",
-    title,
-    description,
-    mimeType: "string?",
-    size: "integer?",
-    annotations: "Annotations?",
-    _meta,
-  },
-  ContentBlock: "TextContent|ImageContent|AudioContent|ResourceLink|EmbeddedResource",
+context arguments?string{}
+CompleteParams context?
 
-  CompletionContext: { arguments: "map<string>?" },
-  CompleteParams: { context: "CompletionContext?" },
-
-  ElicitationCapability: {},
-  ClientCapabilities: { elicitation: "ElicitationCapability?" },
-  StringSchema: {
-    type: "'string'",
-    title,
-    description,
-    minLength: "integer?",
-    maxLength: "integer?",
-    format: "'email'|'uri'|'date'|'date-time'?",
-  },
-  NumberSchema: { type: "'number'|'integer'", title, description, minimum: "number?", maximum: "number?" },
-  BooleanSchema: { type: "'boolean'", title, description, default: "boolean?" },
-  EnumSchema: { type: "'string'", title, description, enum: "string[]", enumNames: "string[]?" },
-  PrimitiveSchemaDefinition: "EnumSchema|StringSchema|NumberSchema|BooleanSchema",
-  RequestedSchema: { type: "'object'", properties: "map<PrimitiveSchemaDefinition>", required: "string[]?" },
-  ElicitFormParams: { _meta: "RequestMeta?", message: "string", requestedSchema: "RequestedSchema" },
-  ElicitParams: "ElicitFormParams",
-  ElicitValue: "string|number|boolean",
-  ElicitResult: { _meta, action: "'accept'|'decline'|'cancel'", content: "map<ElicitValue>?" },
-};
+elicitation
+ClientCapabilities elicitation?
+Field title? description?
+StringSchema type:'string &Field minLength?integer maxLength?integer format?'email|'uri|'date|'date-time
+NumberSchema type:'number|'integer &Field minimum?number maximum?number
+BooleanSchema type:'boolean &Field default?boolean
+EnumSchema type:'string &Field enum:string[] enumNames?string[]
+PrimitiveSchema |StringSchema|EnumSchema|NumberSchema|BooleanSchema
+requestedSchema type:'object properties:PrimitiveSchema{} required?string[]
+ElicitFormParams &RequestParams message requestedSchema
+ElicitParams |ElicitFormParams
+ElicitValue |string|number|boolean
+ElicitResult _meta? action:'accept|'decline|'cancel content?ElicitValue{}
+`;

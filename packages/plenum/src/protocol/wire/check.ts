@@ -1,113 +1,171 @@
-// From a table to prepared checks. A check allocates nothing while the value is right: the path is put together on
-// the way back from the fault.
-import { choose, toCandidate } from "./choice.ts";
-import { leaves } from "./leaf.ts";
-import { once } from "./once.ts";
-import { type Check, isRecord } from "./shape.ts";
-import type { Item, Table } from "./table.ts";
+// From the text of a revision to prepared checks. A check allocates next to nothing while the value is right: the
+// path is put together on the way back from the fault.
+import { isObject, type JsonObject } from "../../jsonrpc/message.ts";
+import type { Check } from "./shape.ts";
 
-const notObject = " must be an object";
+// Tuples rather than objects: what has no property names stays small.
 
-/** The checks of one table. Throws on an expression with a name that is neither leaf nor shape. */
-export function createChecks(table: Table): (expression: string) => Check {
-  const checkOf = once((expression: string) => combine(table.items(expression)));
+/** One member of a shape. */
+export type Part = readonly [key: string, expression: string, optional: boolean, check: Check];
 
-  function shapeCheck(name: string): Check {
-    const parts = table.members(name).map((member) => ({ ...member, check: undefined as Check | undefined }));
-    return (value) => {
-      if (!isRecord(value)) return notObject;
-      for (const part of parts) {
-        const inner = value[part.key];
-        if (inner === undefined && part.optional) continue;
-        part.check ??= checkOf(part.expression);
-        const problem = part.check(inner);
-        if (problem !== undefined) return step(part.key) + problem;
+/** An object shape, prepared: its members, those that tell it from others, and what may stand in its place. */
+export type Form = readonly [name: string, parts: readonly Part[], tags: readonly Part[], others: readonly string[]];
+
+/** An expression, prepared: its check, the object shapes among its items, and what arrays and objects in it hold. */
+export type Type = readonly [check: Check, forms: readonly Form[], inner: string];
+
+/** One revision, prepared on first use. */
+export interface Sheet {
+  /** The text of each shape. */
+  readonly shapes: ReadonlyMap<string, string>;
+  /** A shape by its name; without parts for an alias and for a name that the revision does not have. */
+  readonly formOf: (name: string) => Form;
+  readonly typeOf: (expression: string) => Type;
+}
+
+/** Whether the value is of this kind; text when it is, but for a fault inside. */
+type Test = (value: unknown) => boolean | string;
+
+/** The sheet of a revision, from what it changes and the shapes of the one before. */
+export function createSheet(changes: string, before?: Sheet): Sheet {
+  const shapes = new Map(before?.shapes);
+  for (const [, names = "", text] of changes.matchAll(/(\S+) ?(.*)/g)) {
+    for (const name of names.split(",")) {
+      if (text === "-") shapes.delete(name);
+      else shapes.set(name, `${shapes.get(name) ?? ""} ${text}`);
+    }
+  }
+
+  const formOf = once((name: string): Form => {
+    const found = new Map<string, Part>();
+    const others: string[] = [];
+    for (const [, mark, key = "", link, type] of shapes.get(name)?.matchAll(/([&|-]?)([^\s?:]+)([?:]?)(\S*)/g) ?? []) {
+      const expression = type || (shapes.has(key) ? key : "string");
+      if (mark === "|") others.push(key);
+      else if (mark === "&") for (const part of formOf(key)[1]) found.set(part[0], part);
+      else if (mark) found.delete(key);
+      else found.set(key, [key, expression, link === "?", (value) => typeOf(expression)[0](value)]);
+    }
+    const parts = [...found.values()];
+    return [name, parts, parts.filter(isTag), others];
+  });
+
+  const typeOf = once((expression: string): Type => {
+    const forms: Form[] = [];
+    const kinds: string[] = [];
+    const tests: Test[] = [];
+    let inner = "";
+    const add = (items: string): void => {
+      for (const item of items.split("|")) {
+        if (shapes.has(item)) {
+          const form = formOf(item);
+          if (shapes.get(item)?.[1] !== "|") forms.push(form);
+          form[3].forEach(add);
+          continue;
+        }
+        const [, of, bracket = "", max] = /(.*)([[{])(\d*).$/.exec(item) ?? [];
+        const text = item.slice(1);
+        const [kind, is] = leaves[bracket || item] ?? [`"${text}"`, (value) => value === text];
+        kinds.push(kind);
+        tests.push(of ? (value) => is(value) && testMany(typeOf(of)[0], bracket, max, value as JsonObject) : is);
+        inner ||= of ?? "";
       }
-      return undefined;
     };
-  }
-
-  function itemCheck({ kind, of, max }: Item): Check {
-    if (kind === "shape") return shapeCheck(of);
-    if (kind === "array") return arrayCheck(checkOf(of), max);
-    if (kind === "map") return mapCheck(checkOf(of));
-    if (kind === "literal") return oneOf([of]);
-    const leaf = leaves[of];
-    if (!leaf) throw new TypeError(of);
-    return leaf;
-  }
-
-  function combine(items: readonly Item[]): Check {
-    const [first] = items;
-    if (first && items.length === 1) return itemCheck(first);
-    const only = (kind: Item["kind"]) => items.filter((item) => item.kind === kind).map(({ of }) => of);
-    const texts = only("literal");
-    if (texts.length === items.length) return oneOf(texts);
-    const shapes = only("shape");
-    const inShapes = shapes.length > 0 ? choiceCheck(shapes) : undefined;
-    if (inShapes && shapes.length === items.length) return inShapes;
-    const others = items.filter(({ kind }) => kind !== "shape").map(itemCheck);
-    return (value) => {
-      if (inShapes && isRecord(value)) return inShapes(value);
-      let problem = "";
-      for (const check of others) {
-        const found = check(value);
-        if (found === undefined) return undefined;
-        // A fault inside an array is more to the point than that the value is nothing else either.
-        if (found.startsWith("[")) return found;
-        problem += problem === "" ? found : found.replace("must be", "or");
+    add(expression);
+    const problem = ` must be ${kinds.join(" or ") || "an object"}`;
+    const check: Check = (value) => {
+      if (forms[0] && isObject(value)) return checkForms(forms, value);
+      for (const test of tests) {
+        const found = test(value);
+        if (found) return found === true ? undefined : found;
       }
       return problem;
     };
+    return [check, forms, inner];
+  });
+
+  return { shapes, formOf, typeOf };
+}
+
+function testMany(check: Check, bracket: string, max: string | undefined, value: JsonObject): true | string {
+  if (max && Number(value.length) > +max) return ` must have at most ${max} items`;
+  for (const key of Object.keys(value)) {
+    const found = check(value[key]);
+    if (found) return (bracket === "[" ? `[${key}]` : step(key)) + found;
   }
+  return true;
+}
 
-  function choiceCheck(names: readonly string[]): Check {
-    const candidates = names.map((name) => ({ ...toCandidate(table, name), check: checkOf(name) }));
-    const literals = candidates.flatMap((candidate) => candidate.literals.slice(0, 1));
-    const [tag] = literals;
-    const problem =
-      tag && literals.length === names.length
-        ? step(tag.key) + oneOf(literals.flatMap(({ texts }) => texts))(undefined)
-        : ` must be ${names.join(" or ")}`;
-    return (value) => {
-      if (!isRecord(value)) return notObject;
-      const chosen = choose(candidates, value) ?? choose(candidates, value, true);
-      return chosen ? chosen.check(value) : problem;
-    };
+function checkForms(forms: readonly Form[], value: JsonObject): string | undefined {
+  const form = pick(forms, value);
+  if (!form) {
+    const tag = forms[0]?.[2][0];
+    const kinds = forms.map(([name, , [own]]) => (tag ? own?.[3](0)?.slice(9) : name));
+    return `${tag ? step(tag[0]) : ""} must be ${kinds.join(" or ")}`;
   }
-
-  return checkOf;
+  for (const [key, , optional, check] of form[1]) {
+    const inner = value[key];
+    const found = (inner !== undefined || !optional) && check(inner);
+    if (found) return step(key) + found;
+  }
+  return undefined;
 }
 
-function arrayCheck(check: Check, max = 0): Check {
-  return (value) => {
-    if (!Array.isArray(value)) return " must be an array";
-    if (value.length > max) return ` must have at most ${max} items`;
-    for (let i = 0; i < value.length; i++) {
-      const problem = check(value[i]);
-      if (problem !== undefined) return `[${i}]${problem}`;
-    }
-    return undefined;
-  };
+/** Which of several shapes the value is meant to be, so that the message is about the right one. */
+export function pick(forms: readonly Form[], value: JsonObject): Form | undefined {
+  return forms[1] ? (choose(forms, value) ?? forms.findLast(([, , tags]) => tags[0] && agrees(tags, value))) : forms[0];
 }
 
-function mapCheck(check: Check): Check {
-  return (value) => {
-    if (!isRecord(value)) return notObject;
-    for (const key of Object.keys(value)) {
-      const problem = check(value[key]);
-      if (problem !== undefined) return step(key) + problem;
-    }
-    return undefined;
-  };
+/** The last shape with which the value agrees. None is tried in full. */
+export function choose(forms: readonly Form[], value: JsonObject): Form | undefined {
+  return forms.findLast(([, parts]) => agrees(parts, value));
 }
 
-function oneOf(texts: readonly unknown[]): Check {
-  const problem = ` must be ${texts.map((text) => `"${text}"`).join(" or ")}`;
-  return (value) => (texts.includes(value) ? undefined : problem);
+/** Whether what must be there is, and the tags are right. */
+function agrees(parts: readonly Part[], value: JsonObject): boolean {
+  return parts.every((part) => {
+    const [key, , optional, check] = part;
+    return value[key] === undefined ? optional : !isTag(part) || !check(value[key]);
+  });
+}
+
+function isTag([, expression]: Part): boolean {
+  return expression[0] === "'";
 }
 
 /** One step of a path. A key may be a peer's own: it is quoted and cut short unless it is a plain word. */
 function step(key: string): string {
   return /^[\w$]{1,64}$/.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, 64))}]`;
 }
+
+/** Remembers each answer by its argument, for ever: for keys from a closed set, never for what a peer sends. */
+export function once<K, V>(make: (key: K) => V): (key: K) => V {
+  const made = new Map<K, V>();
+  return (key) => {
+    if (!made.has(key)) made.set(key, make(key));
+    return made.get(key) as V;
+  };
+}
+
+/** Text without anything bad. No pattern looks at a character more than a few times, however long and hostile. */
+const text = (bad: RegExp) => (value: unknown) => typeof value === "string" && !bad.test(value);
+
+/** The leaves of the language by name, and its brackets. */
+const leaves: { readonly [name: string]: readonly [string, Test] } = {
+  "[": ["an array", Array.isArray],
+  "{": ["an object", isObject],
+  string: ["a string", (value) => typeof value === "string"],
+  boolean: ["a boolean", (value) => typeof value === "boolean"],
+  number: ["a number", Number.isFinite],
+  integer: ["an integer", Number.isInteger],
+  count: ["an integer of at least 0", (value) => Number.isInteger(value) && Number(value) >= 0],
+  unit: ["a number from 0 to 1", (value) => typeof value === "number" && value >= 0 && value <= 1],
+  id: ["a string or an integer", (value) => typeof value === "string" || Number.isSafeInteger(value)],
+  any: ["present", (value) => value !== undefined],
+  // As far as it matters: a scheme, and neither blanks nor control characters.
+  URI: ["an absolute URI", text(/^(?![a-z][a-z\d+.-]{0,63}:)|[\s\p{Cc}]/iu)],
+  // Expressions in braces that are neither nested, empty nor left open.
+  template: ["a URI template", text(/\{[^{}]*(\{|$)|\{\}|(^|\})[^{}]*\}|[\s\p{Cc}]/u)],
+  // RFC 4648 section 4, with its padding.
+  base64: ["base64", (value) => text(/[^a-z\d+/=]|=[^=]|===/i)(value) && (value as string).length % 4 === 0],
+};

@@ -1,14 +1,12 @@
-// The mini language in which a revision's facts are written, and the Wire that is prepared from them.
-// A member's expression is one of:  string integer number boolean object any  id uri template base64 unit count
-// 'literal'  Name  Item[]  Item[100] (at most)  map<Item> (an object of items)  Item|Item.
-// A trailing ? makes the member optional; an empty expression says that the revision took it away.
-import type { Revision } from "../revisions.ts";
-
-/** A shape: its members with their expressions, or one expression (an alias, a union); `""` when it is gone. */
-export type Shape = string | { readonly [member: string]: string };
-
-/** What one revision changes. A shape already known is merged member by member; an expression replaces it. */
-export type Shapes = { readonly [name: string]: Shape };
+// The mini language in which a revision's facts are written, the table of one revision that is read from them, and
+// the Wire that is prepared from that. A line is a shape: its name, or several with commas, and then members.
+//   key  key?  key:Item|Item  key?:Item      a member, `?` an optional one; a string unless it says otherwise
+//   key:-                                    a member that the revision takes away
+//   &Name                                    the members of another shape, as the revision has them
+//   |Item|Item                               what may stand in place of the shape; without members, an alias
+//   -                                        the revision takes the shape away
+// An item is a leaf (in check.ts), a 'literal', a Name, Item[], Item[100] (at most) or Item{} (an object of items).
+// A line about a shape that is known already adds to it, or replaces the members of the same key.
 
 /**
  * What is wrong with a value, as text to put behind its path (`.name must be a string`); undefined when it is right.
@@ -17,7 +15,6 @@ export type Check = (value: unknown) => string | undefined;
 
 /** The shapes of one revision, prepared on first use. Neither method throws on, or changes, what it is given. */
 export interface Wire {
-  readonly revision: Revision;
   /** Whether this revision has the named shape. */
   has(name: string): boolean;
   /**
@@ -32,9 +29,4 @@ export interface Wire {
    * same reference comes back when nothing changes.
    */
   fit<T>(name: string, value: T): T;
-}
-
-/** Whether the value is a JSON object: neither null nor an array. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,0 +1,68 @@
+// The way back to the caller while a call runs: what both eras' links have in common. An era adds how it asks and
+// which log messages its caller wants.
+import type { Exchange } from "../jsonrpc/connection.ts";
+import type { JsonObject, Request } from "../jsonrpc/message.ts";
+import type { Ask, Call, Caller, Link, Sender } from "./endpoint.ts";
+import { findMethod, type Method, methodIn } from "./methods.ts";
+import { type LogLevel, logLevels } from "./model.ts";
+import { readParams, reviseNotification } from "./revise.ts";
+
+export interface LinkEnds {
+  /** The least severe level that the caller wants; undefined when it wants none. */
+  logLevel(): LogLevel | undefined;
+  ask(ask: Ask, exchange: Exchange): Promise<JsonObject>;
+}
+
+class CallLink implements Link {
+  readonly #exchange: Exchange;
+  readonly #caller: Caller;
+  readonly #ends: LinkEnds;
+
+  constructor(exchange: Exchange, caller: Caller, ends: LinkEnds) {
+    this.#exchange = exchange;
+    this.#caller = caller;
+    this.#ends = ends;
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal;
+  }
+
+  notify(name: string, params: JsonObject): void {
+    const { revision } = this.#caller;
+    const method = methodIn(name, revision, "server");
+    // A notification that no revision defines is the application's own; one that only others define is not sent.
+    if (!method && findMethod(name)) return;
+    this.#exchange.notify(name, method ? reviseNotification(method, params, revision) : params);
+  }
+
+  wantsLog(level: LogLevel): boolean {
+    const wanted = this.#ends.logLevel();
+    return wanted !== undefined && logLevels.indexOf(level) >= logLevels.indexOf(wanted);
+  }
+
+  ask(ask: Ask): Promise<JsonObject> {
+    return this.#ends.ask(ask, this.#exchange);
+  }
+}
+
+/** The call that a request makes, with its params checked. Throws McpError `invalid_params`. */
+export function toCall(
+  method: Method | undefined,
+  request: Request,
+  exchange: Exchange,
+  client: Caller,
+  ends: LinkEnds,
+): Call {
+  const { params, meta } = readParams(method, request, client.revision);
+  const auth = (exchange.sender as Sender | undefined)?.auth;
+  return {
+    method: request.method,
+    params,
+    meta,
+    id: request.id,
+    client,
+    auth,
+    link: new CallLink(exchange, client, ends),
+  };
+}

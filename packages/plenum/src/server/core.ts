@@ -1,0 +1,247 @@
+// What every server is, whatever it offers: its options, lifespan, middleware, methods and changes behind one
+// endpoint. Tools, resources and prompts are features, each in its own file, that the core is offered. It holds no
+// per-peer state at all: one object serves any number of peers, and nothing can leak from one to another.
+import { isObject, type JsonObject } from "../jsonrpc/message.ts";
+import type { Call, Description, Endpoint, Result } from "../protocol/endpoint.ts";
+import { isTellable, McpError, methodNotFound } from "../protocol/errors.ts";
+import { checkExtensionId } from "../protocol/meta.ts";
+import { findMethod } from "../protocol/methods.ts";
+import { composeMiddleware, type Middleware, type Next } from "../protocol/middleware.ts";
+import type { Icon, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
+import { createSealer, type Sealer } from "../util/seal.ts";
+import { type CacheOptions, toCacheHints } from "./cache.ts";
+import { CallContext, type Context, type ContextOptions } from "./context.ts";
+import { createLifespan, type LifespanOption } from "./lifespan.ts";
+import type { LogEntry } from "./log.ts";
+import { createWatchers, type Watchers } from "./watchers.ts";
+
+export interface ServerOptions<L> {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly websiteUrl?: string;
+  readonly icons?: readonly Icon[];
+  /** How to use this server, for the client's model. */
+  readonly instructions?: string;
+  /** Runs once, before the first call; its value is `ctx.lifespan`; disposed of by `close`. */
+  readonly lifespan?: LifespanOption<L>;
+  /** Declared as they stand, over what is derived from what is registered. To say less, say `{ tools: {} }`. */
+  readonly capabilities?: ServerCapabilities;
+  /** Extensions that this server offers, by identifier. Default: none. */
+  readonly extensions?: { readonly [id: string]: JsonObject };
+  /** Whether `ctx.log` reaches clients. Default true. */
+  readonly logging?: boolean;
+  /** What is logged to clients that have not set a level. Default "info". */
+  readonly logLevel?: LogLevel;
+  /** Sees every log entry before it is sent, to take secrets out; nothing back: not sent. */
+  readonly redactLog?: (entry: LogEntry) => LogEntry | undefined;
+  /** Log messages per second and call; more are dropped. Default 200. */
+  readonly logsPerSecond?: number;
+  /** Progress notifications per second and call; more are thinned. Default 100. */
+  readonly progressPerSecond?: number;
+  /** Items per page of every list. Default 250. */
+  readonly pageSize?: number;
+  /** How long clients may keep lists and reads, and whether caches may share them. Default: 0 ms, private. */
+  readonly cache?: CacheOptions;
+  /** Seals cursors. Give all nodes of a cluster the same; 16 bytes or more. Default: random. */
+  readonly secret?: string | Uint8Array;
+  /** Accept JSON text where a tool's schema wants an object or array, as some hosts send it. Default true. */
+  readonly lenientArguments?: boolean;
+  /** Told of errors whose details the peer does not see. Default: `console.error`. */
+  readonly onError?: (error: unknown, about: { readonly method: string; readonly errorId: string }) => void;
+}
+
+/** What every server has, whatever it offers. */
+export interface ServerBase<L> extends Endpoint {
+  /**
+   * Answers a method by hand: one of the protocol's, in place of what the server would do, or one of your own. A
+   * method of the protocol's brings its capability with it.
+   */
+  handle(method: string, handler: (params: JsonObject, ctx: Context<L>) => Result | Promise<Result>): void;
+  /** Wraps every call. The first one used is the outermost. */
+  use(middleware: Middleware): void;
+  /** Ends subscriptions and connections, then disposes of the lifespan. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Answers one method. */
+export type Handler = (params: JsonObject, ctx: CallContext) => Result | Promise<Result>;
+
+// What is declared of a capability in use.
+const declarations = {
+  completions: {},
+  prompts: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  tools: { listChanged: true },
+} as const;
+
+export interface Feature {
+  /** The capabilities it has in use now. One that was ever shown is not taken back. */
+  inUse(): readonly (keyof typeof declarations | false)[];
+  readonly methods: { readonly [method: string]: Handler };
+}
+
+/** What the core lends its features. */
+export interface Core<L> {
+  readonly server: ServerBase<L>;
+  readonly watchers: Watchers;
+  /** Seals the cursors of its lists, and how long their pages are. */
+  readonly pages: { readonly pageSize: number; readonly sealer: Sealer };
+  readonly lenientArguments: boolean;
+  /** What contexts are made with; a feature may put in what it can do. */
+  readonly contexts: ContextOptions;
+  offer(feature: Feature): void;
+  /** A list changed: what is declared is worked out anew, and those who watch are told. */
+  changed(kind: "tools" | "resources" | "prompts"): void;
+  /** Keeps the details of an error here, and gives out an id by which they can be found. */
+  mask(error: unknown, method: string): string;
+}
+
+export function createCore<L>(options: ServerOptions<L>): Core<L> {
+  for (const key of ["name", "version"] as const) {
+    if (typeof options?.[key] !== "string") throw new TypeError(`createServer needs a "${key}", a string`);
+  }
+  const { name, version, title, icons, instructions, extensions, pageSize = 250, onError } = options;
+  for (const id of Object.keys(extensions ?? {})) {
+    const problem = checkExtensionId(id);
+    if (problem) throw new TypeError(problem);
+  }
+  if (!(Number.isInteger(pageSize) && pageSize > 0)) {
+    throw new TypeError(`pageSize is a whole number above 0, not ${pageSize}`);
+  }
+  const hints = toCacheHints(options.cache ?? { ttlMs: 0 }, "cache");
+  const info = {
+    name,
+    version,
+    title,
+    description: options.description,
+    websiteUrl: options.websiteUrl,
+    icons,
+  } as Implementation;
+  const lifespan = createLifespan(options.lifespan);
+  const watchers = createWatchers();
+  const features: Feature[] = [];
+  const methods = new Map<string, Handler>();
+  const handlers = new Map<string, Handler>();
+  const middleware: Middleware[] = [];
+  let description: Description | undefined;
+  let run: Next = dispatch;
+
+  const contexts: ContextOptions = {
+    lifespan,
+    readResource: (uri) =>
+      Promise.reject(new McpError("resource_not_found", "This server has no resources", { data: { uri } })),
+    redactLog: options.redactLog,
+    progressPerSecond: options.progressPerSecond ?? 100,
+    logsPerSecond: options.logsPerSecond ?? 200,
+  };
+
+  async function dispatch(call: Call): Promise<Result> {
+    const handler = handlers.get(call.method) ?? methods.get(call.method);
+    if (!handler) throw methodNotFound(call.method);
+    // A ping asks whether we are there, not whether we are ready.
+    if (!lifespan.isOpen && call.method !== "ping") await lifespan.open();
+    const ctx = new CallContext(call, contexts);
+    try {
+      return await handler(call.params, ctx);
+    } finally {
+      ctx.finish();
+    }
+  }
+
+  function capabilities(): ServerCapabilities {
+    const handled = [...handlers.keys()].map((method) => findMethod(method)?.needs?.split(".")[0]);
+    const used = new Set<string | false | undefined>([...handled, ...features.flatMap((feature) => feature.inUse())]);
+    return {
+      ...((options.logging ?? true) && { logging: {} }),
+      ...Object.fromEntries(Object.entries(declarations).filter(([key]) => used.has(key))),
+      ...(extensions && { extensions }),
+      ...options.capabilities,
+    };
+  }
+
+  function describe(): Description {
+    description ??= { info, capabilities: capabilities(), instructions, logLevel: options.logLevel ?? "info" };
+    return description;
+  }
+
+  function mask(error: unknown, method: string): string {
+    const errorId = crypto.randomUUID();
+    try {
+      if (onError) onError(error, { method, errorId });
+      else console.error(`plenum: ${method} failed (${errorId})`, error);
+    } catch {
+      // A reporter that fails must not take the answer with it.
+    }
+    return errorId;
+  }
+
+  async function close(): Promise<void> {
+    watchers.close();
+    // Connections close in the next turn. What still runs is told to stop before its lifespan is taken from it.
+    await new Promise((resolve) => setTimeout(resolve));
+    await lifespan.close();
+  }
+
+  const server: ServerBase<L> = {
+    describe,
+    handles: (method) => handlers.has(method),
+    cacheHints: () => hints,
+    watch: watchers.add,
+    report: (error, { method }) => mask(error, method),
+    async call(call) {
+      try {
+        const result = await run(call);
+        if (!isObject(result)) throw new TypeError(`The result of ${call.method} must be an object`);
+        return result;
+      } catch (error) {
+        if (error instanceof McpError && isTellable(error)) throw error;
+        const errorId = mask(error, call.method);
+        throw new McpError("internal_error", `Internal error (${errorId})`, { data: { errorId } });
+      }
+    },
+    handle(method, handler) {
+      if (handlers.has(method)) throw new TypeError(`method "${method}" is handled already`);
+      handlers.set(method, handler as Handler);
+      description = undefined;
+    },
+    use(around) {
+      middleware.push(around);
+      run = composeMiddleware(middleware, dispatch);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+
+  const core: Core<L> = {
+    server,
+    watchers,
+    pages: { pageSize, sealer: createSealer(options.secret) },
+    lenientArguments: options.lenientArguments ?? true,
+    contexts,
+    mask,
+    offer(feature) {
+      features.push(feature);
+      for (const [method, handler] of Object.entries(feature.methods)) methods.set(method, handler);
+    },
+    changed(kind) {
+      description = undefined;
+      watchers.tell({ kind });
+    },
+  };
+  const described = (): Result => describe() as unknown as Result;
+  const nothing = (): Result => ({});
+  core.offer({
+    inUse: () => [],
+    methods: {
+      initialize: described,
+      "server/discover": described,
+      ping: nothing,
+      "logging/setLevel": nothing,
+      "subscriptions/listen": nothing,
+    },
+  });
+  return core;
+}
