@@ -1,6 +1,6 @@
 // Broken messages, table by table, in every revision they apply to. After each: exactly the right answer or none, no
 // handler has run for what was refused, and the server lives: a good request is answered right afterwards.
-import { revisions } from "plenum";
+import { createServer, revisions } from "plenum";
 import { createRawPeer, type RawPeer } from "plenum/memory";
 import { describe, expect, test } from "vitest";
 import type { Answer, Case } from "./broken/case.ts";
@@ -8,7 +8,17 @@ import { envelopeCases } from "./broken/envelope.ts";
 import { openingCases } from "./broken/opening.ts";
 import { paramsCases } from "./broken/params.ts";
 import { textCases } from "./broken/text.ts";
-import { arrival, calm, createBareServer, createTarget, modern, type Obj, openRaw, request } from "./target.ts";
+import {
+  arrival,
+  calm,
+  createBareServer,
+  createTarget,
+  handshake,
+  modern,
+  type Obj,
+  openRaw,
+  request,
+} from "./target.ts";
 
 const tables = { text: textCases, envelope: envelopeCases, params: paramsCases, opening: openingCases };
 
@@ -77,3 +87,81 @@ describe.each(revisions)("broken messages in %s", (revision) => {
 });
 
 const ping = { jsonrpc: "2.0", id: "alive", method: "ping" };
+
+describe.each(revisions)("cursors in %s", (revision) => {
+  const lists = ["tools/list", "resources/list", "resources/templates/list", "prompts/list"];
+
+  test.each(lists)("a cursor of %s is good for nothing else", async (method) => {
+    const page = async (peer: RawPeer, list: string, cursor?: string) => {
+      const { params } = request(revision, list, cursor === undefined ? {} : { cursor });
+      return (await peer.request(list, params)) as { result?: { nextCursor: string }; error?: { code: number } };
+    };
+    const peer = await openRaw(target.server, revision);
+    const cursor = (await page(peer, method)).result?.nextCursor as string;
+    expect(cursor).toBeTypeOf("string");
+    expect((await page(peer, method, cursor)).error).toBeUndefined();
+    for (const other of lists.filter((list) => list !== method)) {
+      expect((await page(peer, other, cursor)).error?.code, other).toBe(-32602);
+    }
+    const dot = cursor.indexOf(".");
+    const forged = [
+      cursor.slice(1),
+      cursor.slice(0, -1),
+      `${cursor}A`,
+      `${cursor}=`,
+      ` ${cursor}`,
+      cursor.slice(0, dot),
+    ]
+      .concat([cursor.slice(dot), `A${cursor}`, `${cursor}.${cursor}`, cursor.replace(".", ""), cursor.toUpperCase()])
+      .concat([`OTk5LjA${cursor.slice(dot)}`, cursor.replace(/.$/, (last) => (last === "A" ? "E" : "A"))]);
+    for (const made of forged) expect((await page(peer, method, made)).error?.code, made).toBe(-32602);
+    const stranger = await openRaw(createTarget().server, revision);
+    expect((await page(stranger, method, cursor)).error?.code).toBe(-32602);
+    peer.close();
+    stranger.close();
+  });
+});
+
+describe.each(revisions.filter((revision) => revision !== modern))("answers to asks in %s", (revision) => {
+  test("a broken one neither settles the ask nor ends it", async () => {
+    const server = createServer({ name: "asking", version: "1.0.0" });
+    server.tool("look", {}, async (_, ctx) => (await ctx.roots()).map((root) => root.uri));
+    const peer = createRawPeer(server);
+    await peer.request("initialize", handshake(revision, 0, { roots: {} }).params, 0);
+    peer.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    peer.send(request(revision, "tools/call", { name: "look" }));
+    await arrival(peer, 2);
+    const { id } = peer.received[1] as { id: number };
+    const right = { jsonrpc: "2.0", id, result: { roots: [{ uri: "file:///right" }] } };
+    const wrong: readonly unknown[] = [
+      { ...right, id: String(id) },
+      { ...right, id: id + 0.5 },
+      { ...right, id: [id] },
+      { ...right, id: null },
+      { ...right, id: id + 1 },
+      { ...right, jsonrpc: "1.0" },
+      { ...right, jsonrpc: undefined },
+      { ...right, result: [] },
+      { ...right, result: null },
+      { ...right, result: "roots" },
+      { ...right, error: { code: 1, message: "both" } },
+      { jsonrpc: "2.0", id, error: "no" },
+      { jsonrpc: "2.0", id, error: { code: "1", message: "no" } },
+      { jsonrpc: "2.0", id, error: { code: 1 } },
+      { jsonrpc: "2.0", ID: id, result: right.result },
+      { jsonrpc: "2.0", error: { code: 1, message: "whose?" } },
+    ];
+    for (const message of wrong) peer.send(message);
+    await calm();
+
+    expect(peer.received.slice(2).map(toAnswer)).toEqual([]);
+    peer.send(right);
+    peer.send({ ...right, result: { roots: [{ uri: "file:///late" }] } });
+    await arrival(peer, 3);
+    await calm();
+    expect(peer.received.slice(2)).toEqual([
+      { jsonrpc: "2.0", id: "x", result: { content: [{ type: "text", text: "file:///right" }] } },
+    ]);
+    peer.close();
+  });
+});

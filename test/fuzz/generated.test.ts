@@ -4,10 +4,11 @@ import fc from "fast-check";
 import { type Revision, revisions } from "plenum";
 import { createRawPeer } from "plenum/memory";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isOfficialHere } from "../wire/official.ts";
 import { countOwed, expectGroup, expectIdle } from "./group.ts";
 import { anything, mutated, mutatedOf, scratched } from "./mutate.ts";
 import { isObject, judgeText } from "./oracle.ts";
-import { compareShape } from "./shape-oracle.ts";
+import { compareShape, looser, refusalOf, stricter } from "./shape-oracle.ts";
 import { arrival, calm, createTarget, handshake, modern, openRaw } from "./target.ts";
 
 const times = Number(process.env.PLENUM_FUZZ_RUNS ?? 1);
@@ -101,6 +102,27 @@ describe.each(revisions)("generated messages in %s", (revision) => {
       }),
       options(300),
     );
+  });
+});
+
+describe.skipIf(!isOfficialHere)("where we and the official schemas differ on purpose", () => {
+  const ask = async ({ method, params }: { method: string; params: Record<string, unknown> }) => {
+    const peer = await openRaw(createTarget().server, "2025-11-25");
+    const answer = (await peer.request(method, params)) as { result?: unknown; error?: { code: number } };
+    peer.close();
+    return { ...answer, refusal: refusalOf("2025-11-25", method, params) };
+  };
+
+  test.each(looser)("answered, though rejected: $reason", async ({ example }) => {
+    const { result, refusal } = await ask(example);
+    expect(refusal).toBeTypeOf("string");
+    expect(result).toBeDefined();
+  });
+
+  test.each(stricter)("refused, though accepted: $reason", async ({ example }) => {
+    const { error, refusal } = await ask(example);
+    expect(refusal).toBeUndefined();
+    expect(error?.code).toBe(-32602);
   });
 });
 

@@ -18,6 +18,7 @@ const hostile: readonly unknown[] = [
   "__proto__",
   "constructor",
   "note:///one",
+  "item:///größe",
   "2025-11-25",
   "tools/list",
   "\0",

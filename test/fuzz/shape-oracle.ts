@@ -8,16 +8,26 @@ import type { Obj } from "./target.ts";
 
 interface Disagreement {
   readonly reason: string;
+  /** A request of 2025-11-25 that shows it: an exemption that nothing needs is an error. */
+  readonly example: { readonly method: string; readonly params: Obj };
   readonly is: (theirs: string, ours: string, params: Obj) => boolean;
 }
 
 /** We answer, though the schema rejects. */
-const looser: readonly Disagreement[] = [];
+export const looser: readonly Disagreement[] = [
+  {
+    reason: "a URI has a scheme and no blanks; peers are not held to the last letter of RFC 3986",
+    example: { method: "resources/unsubscribe", params: { uri: "item:///größe" } },
+    is: (theirs, _, params) =>
+      /must match format \\"uri\\"/.test(theirs) && /^[a-z][a-z\d+.-]*:\S*$/i.test(String(params.uri)),
+  },
+];
 
 /** We refuse for the shape, though the schema accepts. */
-const stricter: readonly Disagreement[] = [
+export const stricter: readonly Disagreement[] = [
   {
     reason: "an integer that a double does not carry exactly would come back as another token",
+    example: { method: "tools/list", params: { _meta: { progressToken: 2 ** 60 } } },
     is: (_, ours, params) => {
       const token = (params._meta as Obj | undefined)?.progressToken;
       return /progressToken must be a string or an integer$/.test(ours) && Math.abs(Number(token)) >= 2 ** 53;
@@ -35,6 +45,11 @@ function pairOf(revision: Revision, shape: string): Pair | undefined {
       pairsOf(revision).find((pair) => pair.shape === shape),
     );
   return pairs.get(key);
+}
+
+/** What the official schema has against the params of a request; undefined when it accepts them. */
+export function refusalOf(revision: Revision, method: string, params: Obj): string | undefined {
+  return pairOf(revision, `${findMethod(method)?.stem}Params`)?.refuse(params);
 }
 
 /** Compares the one answer to a request with what the official schema says of its params. */

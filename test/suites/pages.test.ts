@@ -48,6 +48,7 @@ async function pagesOf(peer: Peer, list: List): Promise<string[][]> {
   for (let cursor: string | undefined; ; ) {
     const { names, next } = await pageOf(peer, list, cursor);
     pages.push([...names]);
+    if (pages.length > 100) throw new Error("the pages do not end");
     if (next === undefined) return pages;
     cursor = next;
   }

@@ -129,6 +129,14 @@ describe("the acknowledgement", () => {
     peer.notify("notifications/cancelled", { requestId: "full" });
     await listen(peer, more.notifications, "again");
     expect(toldTo(peer, "again")).toEqual([acknowledged(more.notifications)]);
+    // Two that come at once do not slip through side by side.
+    peer.start("subscriptions/listen", more, "one");
+    peer.start("subscriptions/listen", more, "two");
+    await peer.settle();
+    const errors = peer.messages.flatMap(({ id, error }) =>
+      error && typeof id === "string" ? [[id, error.code]] : [],
+    );
+    expect(errors).toEqual([["two", -32602]]);
   });
 });
 

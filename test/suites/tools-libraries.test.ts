@@ -153,6 +153,24 @@ describe.each(revisions)("schemas in %s", (revision) => {
     expect(error?.message ?? textOf(result ?? {})).toBe('Invalid arguments for tool "greet": user: no such user');
   });
 
+  test("a schema that throws while it checks is a failure of the server, without details", async () => {
+    covers("tool-server-error", revision);
+    const { server, errors } = createQuietServer();
+    const cause = new Error("table users is locked");
+    const fail = (): never => {
+      throw cause;
+    };
+    server.tool("in", { input: z.object({ a: z.string().transform(fail) }) }, () => "never");
+    server.tool("out", { output: z.string().refine(fail) }, () => "never");
+    const peer = await openPeer(server, revision);
+    const error = await peer.fail("tools/call", { name: "in", arguments: { a: "x" } });
+    expect(error).toMatchObject({ code: -32603, message: expect.stringMatching(/^Internal error \([0-9a-f-]{36}\)$/) });
+    const result = await callTool(peer, "out");
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toMatch(/^Internal error \([0-9a-f-]{36}\)$/);
+    expect(errors.map((one) => one.error)).toEqual([cause, cause]);
+  });
+
   test("what JSON Schema cannot say is refused when it is registered, by tool and field", async () => {
     covers("schema-tool", revision);
     const server = createServer({ name: "s", version: "1" });

@@ -140,6 +140,22 @@ describe.each(revisions)("middleware in %s", (revision) => {
     expect(await namesOf(bob)).toEqual(["a", "b"]);
   });
 
+  test("one that changes a list in place fails, and nobody else's list is changed", async () => {
+    covers(["tool-list-not-per-connection", "tool-access-control"], revision);
+    const { server, errors } = createQuietServer();
+    for (const name of ["a", "b"]) server.tool(name, {}, () => name);
+    server.use(async (call, next) => {
+      const result = await next(call);
+      if (call.method === "tools/list" && call.auth?.subject === "ada") (result.tools as unknown[]).pop();
+      return result;
+    });
+    const ada = await openPeer(server, revision, { sender: { auth: { subject: "ada", scopes: [] } } });
+    const bob = await openPeer(server, revision);
+    expect((await ada.fail("tools/list")).code).toBe(-32603);
+    expect(String(errors[0]?.error)).toMatch(/^TypeError/);
+    expect(await namesOf(bob)).toEqual(["a", "b"]);
+  });
+
   test("a result that the revision cannot carry is not sent", async () => {
     covers("schema-jsonrpc-response", revision);
     const { server, errors } = createQuietServer();

@@ -1,6 +1,6 @@
 // Structured output of every kind in every revision: the value, the schema that is listed for it, and the text beside it.
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { type Revision, revisions, text, toolResult } from "plenum";
+import { jsonSchema, type Revision, revisions, text, toolResult } from "plenum";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { AnySchema } from "../../packages/plenum/src/schema/standard.ts";
@@ -114,6 +114,24 @@ describe.each(revisions)("structured output in %s", (revision) => {
       expect(result).not.toHaveProperty("structuredContent");
     }
     expect(errors).toHaveLength(4);
+  });
+
+  test("a value whose JSON would break the schema does not succeed", async () => {
+    covers("tool-output-schema-conform", revision);
+    const { server, errors } = createQuietServer();
+    const give = (name: string, properties: object, value: unknown): void => {
+      const output = { type: "object", properties, required: Object.keys(properties) };
+      server.tool(name, { output: jsonSchema<unknown>(output) }, () => value as never);
+    };
+    give("nan", { n: { type: "number" } }, { n: Number.NaN });
+    give("date", { when: { type: "object" } }, { when: new Date(0) });
+    give("gone", { a: {} }, { a: undefined });
+    give("function", { a: {} }, { a: () => 1 });
+    give("inherited", { a: {} }, Object.create({ a: 1 }));
+    const names = ["nan", "date", "gone", "function", "inherited"];
+    const peer = await openPeer(server, revision);
+    for (const name of names) expect((await callTool(peer, name)).isError, name).toBe(true);
+    expect(errors).toHaveLength(names.length);
   });
 
   test("a handler writes its own text beside the structure", async () => {

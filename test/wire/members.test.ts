@@ -14,10 +14,9 @@ const elsewhere: { readonly [name: string]: readonly string[] } = {
   NotificationMeta: ["NotificationMetaObject", "NotificationParams._meta", "Notification.params._meta"],
   ResultMeta: ["ResultMetaObject", "Result._meta"],
   ListenResultMeta: ["SubscriptionsListenResultMetaObject"],
-  PaginatedParams: ["PaginatedRequestParams", "PaginatedRequest.params"],
+  PageParams: ["PaginatedRequestParams", "PaginatedRequest.params"],
   RequestParams: ["RequestParams", "Request.params"],
   NotificationParams: ["NotificationParams", "Notification.params"],
-  EmptyResult: ["Result"],
   annotations: ["Annotations", "Annotated.annotations"],
   roots: ["ClientCapabilities.roots"],
   sampling: ["ClientCapabilities.sampling"],
@@ -25,6 +24,13 @@ const elsewhere: { readonly [name: string]: readonly string[] } = {
   prompts: ["ServerCapabilities.prompts"],
   resources: ["ServerCapabilities.resources"],
   tools: ["ServerCapabilities.tools"],
+  hint: ["ModelHint"],
+  Info: ["Implementation"],
+  InputRequired: ["InputRequiredResult"],
+  ResourceContent: ["EmbeddedResource"],
+  Elicit: ["ElicitRequest"],
+  CreateMessage: ["CreateMessageRequest"],
+  ListRoots: ["ListRootsRequest"],
   modelPreferences: ["ModelPreferences"],
   toolChoice: ["ToolChoice"],
   execution: ["ToolExecution"],
@@ -38,7 +44,8 @@ const elsewhere: { readonly [name: string]: readonly string[] } = {
   context: ["CompleteRequestParams.context", "CompleteRequest.params.context"],
   completion: ["CompleteResult.completion"],
   EnumSchema: ["LegacyTitledEnumSchema", "EnumSchema"],
-  MultiSelectEnumSchema: ["TitledMultiSelectEnumSchema"],
+  MultiEnumSchema: ["TitledMultiSelectEnumSchema"],
+  TitledEnumSchema: ["TitledSingleSelectEnumSchema"],
   TitledChoice: ["TitledSingleSelectEnumSchema.oneOf"],
   TitledItems: ["TitledMultiSelectEnumSchema.items"],
   UntitledItems: ["UntitledMultiSelectEnumSchema.items"],
@@ -48,8 +55,7 @@ const elsewhere: { readonly [name: string]: readonly string[] } = {
 };
 
 /** Members that several shapes have in common: no shapes of the protocol's, or not in every revision. */
-const groups = ["CacheableResult", "PaginatedResult", "BaseMetadata", "Listed", "Capabilities", "Annotated", "Media"];
-groups.push("Contents", "Field", "Retried");
+const groups = ["Cached", "Page", "Named", "Listed", "Capabilities", "Content", "Contents"];
 
 /** Members that we name and the official definition does not, by shape and member. */
 const additions: readonly { readonly shape: RegExp; readonly key: string; readonly reason: string }[] = [

@@ -69,6 +69,10 @@ function isBeyond(revision: Revision, from: Revision, shape: string, value: unkn
     if (text.includes('"mode":"url"')) return revision < "2025-11-25" || from > revision;
     return revision < "2025-11-25" && text.includes('"type":"array"');
   }
+  // Before 2025-11-25 a result holds one block.
+  if (shape === "CreateMessageResult" && revision < "2025-11-25") {
+    return Array.isArray((value as { content?: unknown }).content);
+  }
   if (shape === "ElicitResult" && revision < "2025-11-25") {
     return Object.values((value as { content?: object }).content ?? {}).some(Array.isArray);
   }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Channel, Receiver } from "./channel.ts";
-import { type Answer, Connection, type ConnectionOptions, type Exchange } from "./connection.ts";
+import { type Answer, type ConnectionOptions, createConnection, type Exchange } from "./connection.ts";
 import { formatMessage, type JsonObject, parseMessage, type Request } from "./message.ts";
 
 /** A channel whose far end is the test. */
@@ -17,7 +17,7 @@ function open(options: Partial<ConnectionOptions> = {}) {
     },
     close: () => receiver?.closed(),
   };
-  const connection = new Connection(channel, {
+  const connection = createConnection(channel, {
     onRequest: () => ({ result: {} }),
     onNotification: () => {},
     ...options,

@@ -1,12 +1,11 @@
 // Pairs requests with responses over one channel, in both directions. All in-flight state is in one record,
-// `#state`, and is changed only here. Knows nothing of MCP: what cancels a request and what counts as progress
+// `state`, and is changed only here. Knows nothing of MCP: what cancels a request and what counts as progress
 // is the protocol's business, which calls `cancel` and `touch`.
-import type { Channel, Receiver } from "./channel.ts";
+import type { Channel } from "./channel.ts";
 import {
   type ErrorObject,
   type ErrorResponse,
   formatMessage,
-  type Incoming,
   type JsonObject,
   type Notification,
   type PreparedJson,
@@ -14,6 +13,7 @@ import {
   type RequestId,
   type Response,
   rpcCodes,
+  type Single,
 } from "./message.ts";
 
 export type Answer = { readonly result: JsonObject | PreparedJson } | { readonly error: ErrorObject };
@@ -43,7 +43,7 @@ export interface ConnectionOptions {
   readonly onRequest: (request: Request, exchange: Exchange) => Answer | Promise<Answer>;
   readonly onNotification: (notification: Notification, sender: unknown) => void;
   /** Why this batch is refused as a whole; undefined when batches are spoken here. Default: refused. */
-  readonly refuseBatch?: (members: readonly Incoming[]) => string | undefined;
+  readonly refuseBatch?: (members: readonly Single[]) => string | undefined;
   /** A request of ours was given up on (time, abort): the peer may want to know. */
   readonly onAbandon?: (id: RequestId, method: string, reason: string) => void;
   readonly onClose?: (cause: unknown) => void;
@@ -113,251 +113,234 @@ interface Open {
 
 const longestTimer = 2 ** 31 - 1;
 
-export class Connection {
-  readonly #channel: Channel;
-  readonly #options: ConnectionOptions;
-  readonly #maxInFlight: number;
-  readonly #state = {
+/** One peer, both directions. */
+export interface Connection {
+  readonly closed: boolean;
+  /** Requests unanswered in either direction. */
+  readonly inFlight: number;
+  /** Sends a request. Its outcome is a value, see `Outcome`; it rejects only when params cannot be written as JSON. */
+  request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<Outcome>;
+  /** Sends a notification. Throws when params cannot be written as JSON. */
+  notify(method: string, params?: JsonObject, about?: RequestId): void;
+  /** Something was heard about a request of ours: its clock starts anew. */
+  touch(id: RequestId): void;
+  /** The peer no longer wants this request answered: its handler is aborted and nothing more is sent for it. */
+  cancel(id: RequestId, reason?: unknown): boolean;
+  /** Answers every request of the peer that is still open with an error, gives up on ours, and closes the channel. */
+  close(reason?: string): void;
+}
+
+export function createConnection(channel: Channel, options: ConnectionOptions): Connection {
+  const maxInFlight = options.maxInFlight ?? 10_000;
+  const state = {
     nextId: 1,
     sent: new Map<RequestId, Pending>(),
     received: new Map<RequestId, Open>(),
     closed: false,
   };
+  const { sent, received } = state;
 
-  constructor(channel: Channel, options: ConnectionOptions) {
-    this.#channel = channel;
-    this.#options = options;
-    this.#maxInFlight = options.maxInFlight ?? 10_000;
-    const receiver: Receiver = {
-      receive: (incoming, sender) => this.#receive(incoming, sender),
-      closed: (cause) => this.#end(cause),
-    };
-    channel.open(receiver);
-  }
-
-  get closed(): boolean {
-    return this.#state.closed;
-  }
-
-  /** Requests unanswered in either direction. */
-  get inFlight(): number {
-    return this.#state.sent.size + this.#state.received.size;
-  }
-
-  /** Sends a request. Never rejects: see `Outcome`. Throws only when params cannot be written as JSON. */
-  request(method: string, params: JsonObject | undefined, options: RequestOptions = {}): Promise<Outcome> {
-    const { signal, about } = options;
-    if (this.#state.closed) return Promise.resolve({ kind: "lost", cause: undefined });
-    if (signal?.aborted) return Promise.resolve({ kind: "aborted", reason: signal.reason });
-    const id = this.#state.nextId++;
-    options.onId?.(id);
-    const message: Request = params ? { jsonrpc: "2.0", id, method, params } : { jsonrpc: "2.0", id, method };
-
-    return new Promise<Outcome>((resolve, reject) => {
-      const onAbort = (): void => this.#abandon(id, { kind: "aborted", reason: signal?.reason });
-      const now = Date.now();
-      const pending: Pending = {
-        method,
-        timeoutMs: toLimit(options.timeoutMs ?? 60_000),
-        maxTimeoutMs: toLimit(options.maxTimeoutMs ?? 0),
-        startedAt: now,
-        touchedAt: now,
-        timer: undefined,
-        settle: (outcome) => {
-          clearTimeout(pending.timer);
-          signal?.removeEventListener("abort", onAbort);
-          resolve(outcome);
-        },
-      };
-      this.#state.sent.set(id, pending);
-      try {
-        this.#channel.send(message, about);
-      } catch (error) {
-        this.#state.sent.delete(id);
-        reject(error);
-        return;
-      }
-      // The channel may have closed, or even answered, while it sent.
-      if (!this.#state.sent.has(id)) return;
-      signal?.addEventListener("abort", onAbort, { once: true });
-      this.#arm(id, pending);
-    });
-  }
-
-  /** Sends a notification. Throws when params cannot be written as JSON. */
-  notify(method: string, params?: JsonObject, about?: RequestId): void {
-    if (this.#state.closed) return;
-    const message: Notification = params ? { jsonrpc: "2.0", method, params } : { jsonrpc: "2.0", method };
-    this.#channel.send(message, about);
-  }
-
-  /** Something was heard about a request of ours: its clock starts anew. */
-  touch(id: RequestId): void {
-    const pending = this.#state.sent.get(id);
-    if (pending) pending.touchedAt = Date.now();
-  }
-
-  /** The peer no longer wants this request answered: its handler is aborted and nothing more is sent for it. */
-  cancel(id: RequestId, reason: unknown): boolean {
-    const open = this.#state.received.get(id);
-    if (!open) return false;
-    this.#state.received.delete(id);
-    open.exchange.end(reason ?? new DOMException("The caller cancelled the request", "AbortError"));
-    open.reply(undefined, id);
-    return true;
-  }
-
-  /** Answers every request of the peer that is still open with an error, gives up on ours, and closes the channel. */
-  close(reason = "The connection was closed"): void {
-    if (this.#state.closed) return;
-    for (const id of this.#state.received.keys()) {
-      this.#reply({ jsonrpc: "2.0", id, error: { code: rpcCodes.internalError, message: reason } }, id);
-    }
-    this.#end(undefined, reason);
-    this.#channel.close();
-  }
-
-  #end(cause: unknown, reason = "The connection was lost"): void {
-    if (this.#state.closed) return;
-    this.#state.closed = true;
-    const { sent, received } = this.#state;
+  function end(cause: unknown, reason = "The connection was lost"): void {
+    if (state.closed) return;
+    state.closed = true;
     for (const pending of sent.values()) pending.settle({ kind: "lost", cause });
     sent.clear();
-    for (const { exchange } of received.values()) exchange.end(new DOMException(reason, "AbortError"));
+    for (const { exchange } of received.values()) exchange.end(toAbort(reason));
     received.clear();
-    this.#options.onClose?.(cause);
+    options.onClose?.(cause);
   }
 
-  #receive(incoming: Incoming, sender: unknown): void {
-    if (this.#state.closed) return;
-    if (incoming.kind === "batch") this.#receiveBatch(incoming.members, sender);
-    else this.#receiveOne(incoming, sender, (response, about) => this.#reply(response, about));
-  }
+  const send: Reply = (response, about) => {
+    if (!response || state.closed) return;
+    try {
+      channel.send(response, about);
+    } catch {
+      channel.send(toWritable(response), about);
+    }
+  };
 
-  #receiveOne(incoming: Exclude<Incoming, { kind: "batch" }>, sender: unknown, reply: Reply): void {
-    switch (incoming.kind) {
-      case "request":
-        this.#answer(incoming.message, sender, reply);
-        break;
-      case "notification":
-        try {
-          this.#options.onNotification(incoming.message, sender);
-        } catch {
-          // Nobody waits for a notification; its receiver reports its own faults.
-        }
-        break;
-      case "response":
-        this.#settle(incoming.message);
-        break;
-      case "invalid":
-        if (incoming.answer) reply(incoming.answer, undefined);
-        break;
+  function receive(incoming: Single, sender: unknown, reply: Reply): void {
+    if (incoming.kind === "request") answer(incoming.message, sender, reply);
+    else if (incoming.kind === "response") settle(incoming.message);
+    else if (incoming.kind === "invalid") reply(incoming.answer, undefined);
+    else {
+      try {
+        options.onNotification(incoming.message, sender);
+      } catch {
+        // Nobody waits for a notification; its receiver reports its own faults.
+      }
     }
   }
 
   /** JSON-RPC 2.0 § 6: one array back, with one response per request, or nothing when there was no request. */
-  #receiveBatch(members: readonly Incoming[], sender: unknown): void {
-    const refusal = this.#options.refuseBatch
-      ? (this.#options.refuseBatch(members) ?? mixed(members))
-      : "batches are not supported";
-    if (refusal) {
-      const error = { code: rpcCodes.invalidRequest, message: `Invalid request: ${refusal}` };
-      this.#reply({ jsonrpc: "2.0", error }, undefined);
+  function receiveBatch(members: readonly Single[], sender: unknown): void {
+    const why = options.refuseBatch ? (options.refuseBatch(members) ?? mixed(members)) : "batches are not supported";
+    if (why) {
+      send(refusal(why), undefined);
       return;
     }
     const responses: Response[] = [];
+    // Requests that are open, and one for the loop itself.
     let open = 1;
+    const collect = (response: Response | undefined): void => {
+      if (response) responses.push(response);
+    };
     const done = (): void => {
-      if (--open > 0 || responses.length === 0 || this.#state.closed) return;
+      if (--open > 0 || responses.length === 0 || state.closed) return;
       try {
-        this.#channel.send(responses);
+        channel.send(responses);
       } catch {
-        this.#channel.send(responses.map(toWritable));
+        channel.send(responses.map(toWritable));
       }
     };
     for (const member of members) {
-      if (member.kind === "batch") continue; // never nested: members are sorted one by one
-      if (member.kind === "request") {
-        open++;
-        this.#answer(member.message, sender, (response) => {
-          if (response) responses.push(response);
-          done();
-        });
-      } else {
-        this.#receiveOne(member, sender, (response) => {
-          if (response) responses.push(response);
-        });
+      if (member.kind !== "request") {
+        receive(member, sender, collect);
+        continue;
       }
+      open++;
+      receive(member, sender, (response) => {
+        collect(response);
+        done();
+      });
     }
     done();
   }
 
-  #answer(request: Request, sender: unknown, reply: Reply): void {
+  function answer(request: Request, sender: unknown, reply: Reply): void {
     const { id } = request;
-    const { received } = this.#state;
-    const taken = received.has(id);
-    if (taken || received.size >= this.#maxInFlight) {
-      reply(refusal(id, taken ? "a request with this id is still open" : "too many requests are open"), id);
+    const isTaken = received.has(id);
+    if (isTaken || received.size >= maxInFlight) {
+      reply(refusal(isTaken ? "a request with this id is still open" : "too many requests are open", id), id);
       return;
     }
-    const exchange = new Exchange(this, id, sender);
+    const exchange = new Exchange(connection, id, sender);
     received.set(id, { exchange, reply });
-
-    const settle = (answer: Answer): void => {
+    const finish = (given: Answer): void => {
       if (exchange.ended) return;
       received.delete(id);
       exchange.end();
-      reply({ jsonrpc: "2.0", id, ...answer }, id);
+      reply({ jsonrpc: "2.0", id, ...given }, id);
     };
-    let answer: Answer | Promise<Answer>;
+    let given: Answer | Promise<Answer>;
     try {
-      answer = this.#options.onRequest(request, exchange);
+      given = options.onRequest(request, exchange);
     } catch {
-      answer = internalError;
+      given = internalError;
     }
-    if (answer instanceof Promise) answer.then(settle, () => settle(internalError));
-    else settle(answer);
+    if (given instanceof Promise) given.then(finish, () => finish(internalError));
+    else finish(given);
   }
 
-  #reply(response: Response | undefined, about: RequestId | undefined): void {
-    if (!response || this.#state.closed) return;
-    try {
-      this.#channel.send(response, about);
-    } catch {
-      this.#channel.send(toWritable(response), about);
-    }
+  /** Ends a request of ours. A response that is late, or was never asked for, is of no interest to anybody. */
+  function take(id: RequestId, outcome: Outcome): Pending | undefined {
+    const pending = sent.get(id);
+    sent.delete(id);
+    pending?.settle(outcome);
+    return pending;
   }
 
-  #settle(response: Response): void {
-    if (response.id === undefined || response.id === null) return;
-    const pending = this.#state.sent.get(response.id);
-    // Late, or never asked for: of no interest to anybody.
-    if (!pending) return;
-    this.#state.sent.delete(response.id);
-    if ("error" in response) pending.settle({ kind: "error", error: response.error });
-    else pending.settle({ kind: "result", result: response.result as JsonObject });
+  function settle(response: Response): void {
+    const { id } = response;
+    if (id === undefined || id === null) return;
+    if ("error" in response) take(id, { kind: "error", error: response.error });
+    else take(id, { kind: "result", result: response.result as JsonObject });
   }
 
-  #abandon(id: RequestId, outcome: Outcome): void {
-    const pending = this.#state.sent.get(id);
-    if (!pending) return;
-    this.#state.sent.delete(id);
-    pending.settle(outcome);
+  function abandon(id: RequestId, outcome: Outcome): void {
+    const pending = take(id, outcome);
     const why = outcome.kind === "timeout" ? `No answer in ${outcome.afterMs} ms` : toReason(outcome);
-    this.#options.onAbandon?.(id, pending.method, why);
+    if (pending) options.onAbandon?.(id, pending.method, why);
   }
 
-  #arm(id: RequestId, pending: Pending): void {
+  function arm(id: RequestId, pending: Pending): void {
     const now = Date.now();
     const idleLeft = pending.timeoutMs - (now - pending.touchedAt);
-    const totalLeft = pending.maxTimeoutMs - (now - pending.startedAt);
-    const left = Math.min(idleLeft, totalLeft);
+    const left = Math.min(idleLeft, pending.maxTimeoutMs - (now - pending.startedAt));
     if (left <= 0) {
-      this.#abandon(id, { kind: "timeout", afterMs: idleLeft <= 0 ? pending.timeoutMs : pending.maxTimeoutMs });
+      abandon(id, { kind: "timeout", afterMs: idleLeft <= 0 ? pending.timeoutMs : pending.maxTimeoutMs });
     } else if (left !== Number.POSITIVE_INFINITY) {
-      pending.timer = setTimeout(() => this.#arm(id, pending), Math.min(left, longestTimer));
+      pending.timer = setTimeout(() => arm(id, pending), Math.min(left, longestTimer));
     }
   }
+
+  const connection: Connection = {
+    get closed() {
+      return state.closed;
+    },
+    get inFlight() {
+      return sent.size + received.size;
+    },
+    request(method, params, { signal, about, timeoutMs = 60_000, maxTimeoutMs = 0, onId } = {}) {
+      return new Promise<Outcome>((resolve, reject) => {
+        if (state.closed) return resolve({ kind: "lost", cause: undefined });
+        if (signal?.aborted) return resolve({ kind: "aborted", reason: signal.reason });
+        const id = state.nextId++;
+        onId?.(id);
+        const onAbort = (): void => abandon(id, { kind: "aborted", reason: signal?.reason });
+        const now = Date.now();
+        const pending: Pending = {
+          method,
+          timeoutMs: toLimit(timeoutMs),
+          maxTimeoutMs: toLimit(maxTimeoutMs),
+          startedAt: now,
+          touchedAt: now,
+          timer: undefined,
+          settle(outcome) {
+            clearTimeout(pending.timer);
+            signal?.removeEventListener("abort", onAbort);
+            resolve(outcome);
+          },
+        };
+        sent.set(id, pending);
+        try {
+          channel.send({ jsonrpc: "2.0", id, method, ...(params && { params }) }, about);
+        } catch (error) {
+          sent.delete(id);
+          return reject(error);
+        }
+        // The channel may have closed, or even answered, while it sent.
+        if (!sent.has(id)) return;
+        signal?.addEventListener("abort", onAbort, { once: true });
+        arm(id, pending);
+      });
+    },
+    notify(method, params, about) {
+      if (!state.closed) channel.send({ jsonrpc: "2.0", method, ...(params && { params }) }, about);
+    },
+    touch(id) {
+      const pending = sent.get(id);
+      if (pending) pending.touchedAt = Date.now();
+    },
+    cancel(id, reason) {
+      const open = received.get(id);
+      if (!open) return false;
+      received.delete(id);
+      open.exchange.end(reason ?? toAbort("The caller cancelled the request"));
+      open.reply(undefined, id);
+      return true;
+    },
+    close(reason = "The connection was closed") {
+      if (state.closed) return;
+      const error = { code: rpcCodes.internalError, message: reason };
+      for (const id of received.keys()) send({ jsonrpc: "2.0", id, error }, id);
+      end(undefined, reason);
+      channel.close();
+    },
+  };
+  channel.open({
+    receive(incoming, sender) {
+      if (state.closed) return;
+      if (incoming.kind === "batch") receiveBatch(incoming.members, sender);
+      else receive(incoming, sender, send);
+    },
+    closed: end,
+  });
+  return connection;
+}
+
+function toAbort(reason: string): DOMException {
+  return new DOMException(reason, "AbortError");
 }
 
 const internalError = { error: { code: rpcCodes.internalError, message: "Internal error" } } as const;
@@ -369,15 +352,16 @@ function toWritable(response: Response): Response {
     return response;
   } catch {
     const { id } = response;
-    return id === undefined ? { jsonrpc: "2.0", ...internalError } : { jsonrpc: "2.0", id, ...internalError };
+    return { jsonrpc: "2.0", ...(id !== undefined && { id }), ...internalError };
   }
 }
 
-function refusal(id: RequestId, why: string): ErrorResponse {
-  return { jsonrpc: "2.0", id, error: { code: rpcCodes.invalidRequest, message: `Invalid request: ${why}` } };
+function refusal(why: string, id?: RequestId): ErrorResponse {
+  const error = { code: rpcCodes.invalidRequest, message: `Invalid request: ${why}` };
+  return { jsonrpc: "2.0", ...(id !== undefined && { id }), error };
 }
 
-function mixed(members: readonly Incoming[]): string | undefined {
+function mixed(members: readonly Single[]): string | undefined {
   const responses = members.filter((member) => member.kind === "response").length;
   const calls = members.filter((member) => member.kind === "request" || member.kind === "notification").length;
   return responses > 0 && calls > 0 ? "a batch holds either requests or responses, not both" : undefined;

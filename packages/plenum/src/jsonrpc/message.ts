@@ -41,13 +41,14 @@ export interface ErrorResponse {
 export type Response = SuccessResponse | ErrorResponse;
 export type Message = Request | Notification | Response;
 
-/** What a peer sent, sorted. `invalid` holds the answer it deserves, if any. */
-export type Incoming =
+/** One message that a peer sent, sorted. `invalid` holds the answer it deserves, if any. */
+export type Single =
   | { readonly kind: "request"; readonly message: Request }
   | { readonly kind: "notification"; readonly message: Notification }
   | { readonly kind: "response"; readonly message: Response }
-  | { readonly kind: "invalid"; readonly answer: ErrorResponse | undefined }
-  | { readonly kind: "batch"; readonly members: readonly Incoming[] };
+  | { readonly kind: "invalid"; readonly answer: ErrorResponse | undefined };
+
+export type Incoming = Single | { readonly kind: "batch"; readonly members: readonly Single[] };
 
 /** A result whose JSON text was made ahead, to be spliced into the reply. */
 export class PreparedJson {
@@ -117,13 +118,13 @@ function isBatch(message: Message | readonly Message[]): message is readonly Mes
   return Array.isArray(message);
 }
 
-function sort(value: unknown): Incoming {
+function sort(value: unknown): Single {
   if (!isObject(value)) return invalid(rpcCodes.invalidRequest, "Invalid request: a message must be a JSON object");
   const hasId = Object.hasOwn(value, "id");
   const id = hasId && isRequestId(value.id) ? value.id : undefined;
   const isRequest = Object.hasOwn(value, "method");
   // A broken response gets no answer: two peers that correct each other would never stop.
-  const refuse = (why: string): Incoming =>
+  const refuse = (why: string): Single =>
     isRequest || !("result" in value || "error" in value)
       ? invalid(rpcCodes.invalidRequest, `Invalid request: ${why}`, id)
       : { kind: "invalid", answer: undefined };
@@ -143,9 +144,9 @@ function sort(value: unknown): Incoming {
 }
 
 /** A malformed notification: nobody waits for an answer, so none is given. */
-const silent: Incoming = { kind: "invalid", answer: undefined };
+const silent: Single = { kind: "invalid", answer: undefined };
 
-function sortResponse(value: JsonObject, id: RequestId | undefined, refuse: (why: string) => Incoming): Incoming {
+function sortResponse(value: JsonObject, id: RequestId | undefined, refuse: (why: string) => Single): Single {
   const hasResult = Object.hasOwn(value, "result");
   const hasError = Object.hasOwn(value, "error");
   if (!hasResult && !hasError) return refuse('"method" is missing');
@@ -161,7 +162,7 @@ function sortResponse(value: JsonObject, id: RequestId | undefined, refuse: (why
   return { kind: "response", message: value as unknown as Response };
 }
 
-function invalid(code: number, message: string, id?: RequestId): Incoming {
+function invalid(code: number, message: string, id?: RequestId): Single {
   const answer: ErrorResponse =
     id === undefined ? { jsonrpc: "2.0", error: { code, message } } : { jsonrpc: "2.0", id, error: { code, message } };
   return { kind: "invalid", answer };

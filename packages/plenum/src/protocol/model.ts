@@ -245,6 +245,7 @@ export interface SampleRequest {
   readonly messages: readonly SamplingMessage[];
   readonly maxTokens: number;
   readonly systemPrompt?: string;
+  /** @deprecated The protocol deprecates anything but "none" from 2025-11-25 on. */
   readonly includeContext?: "none" | "thisServer" | "allServers";
   readonly temperature?: number;
   readonly stopSequences?: readonly string[];

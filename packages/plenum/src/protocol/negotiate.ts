@@ -1,7 +1,7 @@
 // The only file that knows both eras. It serves an endpoint on a channel: each message is read once for the era it
 // belongs to, so that clients of either may use one connection, even at the same time.
 import type { Channel } from "../jsonrpc/channel.ts";
-import { Connection } from "../jsonrpc/connection.ts";
+import { createConnection } from "../jsonrpc/connection.ts";
 import { isRequestId, type Request } from "../jsonrpc/message.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Era, Ground } from "./era.ts";
@@ -39,7 +39,7 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
 
   let stop = (): void => {};
   const closed = new Promise<void>((resolve) => {
-    const connection = new Connection(channel, {
+    const connection = createConnection(channel, {
       ...(options.maxInFlight === undefined ? undefined : { maxInFlight: options.maxInFlight }),
       onRequest: (request, exchange) => eraOf(request).request(request, exchange),
       onNotification: (notification) => {

@@ -37,9 +37,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A property that JSON would carry: own, and not `undefined`. Guards against names like `constructor`. */
+/** A property that JSON would carry: own, and a value that JSON has. Guards against names like `constructor`. */
 export function has(object: object, key: string): boolean {
-  return (object as Record<string, unknown>)[key] !== undefined && Object.hasOwn(object, key);
+  const type = typeof (object as Record<string, unknown>)[key];
+  return type !== "undefined" && type !== "function" && type !== "symbol" && Object.hasOwn(object, key);
 }
 
 /** Whether a failure ends the matter: no issues are wanted, or no more of them. */

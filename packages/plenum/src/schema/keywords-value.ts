@@ -12,7 +12,8 @@ const types: readonly (readonly [name: string, phrase: string, is: (value: unkno
   ["boolean", "a boolean", (value) => typeof value === "boolean"],
   ["null", "null", (value) => value === null],
   ["array", "an array", Array.isArray],
-  ["object", "an object", isObject],
+  // Nor is what JSON writes as something else, such as a Date, a JSON object.
+  ["object", "an object", (value) => isObject(value) && typeof value.toJSON !== "function"],
 ];
 
 const type: Keyword = (value, _, at) => {

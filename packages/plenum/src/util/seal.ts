@@ -19,7 +19,9 @@ export interface SealerOptions {
  * 16 bytes, since a sealed string allows guessing at leisure.
  */
 export function createSealer(secret?: Uint8Array | string, { maxLength = 4096 }: SealerOptions = {}): Sealer {
-  const raw = Uint8Array.from(typeof secret === "string" ? new TextEncoder().encode(secret) : (secret ?? random()));
+  const raw = Uint8Array.from(
+    typeof secret === "string" ? toBytes(secret) : (secret ?? crypto.getRandomValues(new Uint8Array(32))),
+  );
   if (raw.length < 16) throw new TypeError(`the secret has ${raw.length} bytes; it needs 16 or more`);
 
   let imported: Promise<CryptoKey> | undefined;
@@ -30,38 +32,31 @@ export function createSealer(secret?: Uint8Array | string, { maxLength = 4096 }:
 
   return {
     async seal(purpose, payload) {
-      const bytes = new TextEncoder().encode(payload);
+      const body = encodeBase64Url(toBytes(payload));
       // 43 characters of tag and the dot.
-      const length = Math.ceil((bytes.length * 4) / 3) + 44;
+      const length = body.length + 44;
       if (length > maxLength)
         throw new RangeError(`the sealed string would have ${length} characters; at most ${maxLength} are allowed`);
-      const tag = await crypto.subtle.sign("HMAC", await key(), toMessage(purpose, bytes));
-      return `${encodeBase64Url(bytes)}.${encodeBase64Url(new Uint8Array(tag))}`;
+      const tag = await crypto.subtle.sign("HMAC", await key(), toMessage(purpose, body));
+      return `${body}.${encodeBase64Url(new Uint8Array(tag))}`;
     },
     async open(purpose, sealed) {
-      if (sealed.length > maxLength) return undefined;
       const dot = sealed.indexOf(".");
-      if (dot === -1) return undefined;
-      const bytes = decodeBase64Url(sealed.slice(0, dot));
+      if (dot < 0 || sealed.length > maxLength) return undefined;
+      const body = sealed.slice(0, dot);
       const tag = decodeBase64Url(sealed.slice(dot + 1));
-      if (bytes === undefined || tag === undefined) return undefined;
       // `verify` compares the whole tag in constant time.
-      const genuine = await crypto.subtle.verify("HMAC", await key(), tag, toMessage(purpose, bytes));
-      return genuine ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) : undefined;
+      const genuine = tag && (await crypto.subtle.verify("HMAC", await key(), tag, toMessage(purpose, body)));
+      return genuine ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(decodeBase64Url(body)) : undefined;
     },
   };
 }
 
-function random(): Uint8Array {
-  return crypto.getRandomValues(new Uint8Array(32));
+function toBytes(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
 }
 
-/** The length in front keeps ("ab", "c") apart from ("a", "bc"). */
-function toMessage(purpose: string, payload: Uint8Array): Uint8Array<ArrayBuffer> {
-  const name = new TextEncoder().encode(purpose);
-  const message = new Uint8Array(4 + name.length + payload.length);
-  new DataView(message.buffer).setUint32(0, name.length);
-  message.set(name, 4);
-  message.set(payload, 4 + name.length);
-  return message;
+/** As JSON, which keeps ("ab", "c") apart from ("a", "bc"). */
+function toMessage(purpose: string, body: string): Uint8Array<ArrayBuffer> {
+  return toBytes(JSON.stringify([purpose, body]));
 }

@@ -24,7 +24,7 @@ test("isUriTemplate", () => {
 test.each([
   ...["a{b", "a}b", "a{b{c}}", "my notes", "a%zz", "a%2", "a%FF", "a\ud800", "a\nb", "a|b"].map((source) => [
     source,
-    /^URI template ".*": ".+" must be percent-encoded; braces must come in pairs$/,
+    /^URI template ".*": ".+" must be percent-encoded UTF-8; braces must come in pairs$/,
   ]),
   ...["a{}", "{=x}", "{|x}", "{$x}", "{+}", "{x,}", "{x,,y}", "{a b}", "{a..b}", "{..b}", "{a.}", "{a-b}", "{a%2}"].map(
     (source) => [source, /".*" is no variable; use letters, digits, _ and ., then /],
@@ -35,7 +35,7 @@ test.each([
   ]),
   ["a{b-c,d}", '"b-c" is no variable'],
   ["a{b}c d", '"c d" must be percent-encoded'],
-  ["a{b", '"{" must be percent-encoded; braces'],
+  ["a{b", '"{" must be percent-encoded UTF-8; braces'],
   ["a".repeat(2049), /^URI template "a{80}…": too long$/],
 ] as [string, string | RegExp][])("%j is refused", (source, message) => {
   expect(() => parseUriTemplate(source)).toThrow(TypeError);

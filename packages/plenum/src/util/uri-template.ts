@@ -67,9 +67,11 @@ export function parseParts(source: string): Part[] {
   // Matching may take memory of about the length of the template times that of the URI.
   if (source.length > 2048) fail(source, "too long");
   const parts: Part[] = [];
+  // Only for its matches, which come with their groups and places.
   source.replace(/\{([+#./;?&]?)([^{}]*)\}|[^{}]+|[{}]/g, (text, sign = "", specs: string | undefined, at) => {
     if (specs === undefined && (/[^!#-;=?-[\]_a-z~\x80-\uffff]/.test(text) || !toUnits(text)))
-      fail(source, `${quote(text)} must be percent-encoded; braces must come in pairs`);
+      fail(source, `${quote(text)} must be percent-encoded UTF-8; braces must come in pairs`);
+    // Two rows of one table (RFC 6570 appendix A). Without an operator, values are separated as for the first.
     const operator = "+#./;?&".indexOf(sign);
     parts.push({
       at,

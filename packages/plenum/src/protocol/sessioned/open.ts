@@ -106,7 +106,8 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
         if (isMissing) throw methodNotFound(request.method);
         const call = toCall(method, request, exchange, current?.client ?? toCaller(undefined, revision), ends);
         const result = await endpoint.call(call);
-        if (current) after(current, call);
+        // What was cancelled meanwhile leaves no trace.
+        if (current && !exchange.ended) after(current, call);
         return { result: encodeResult(method, result, revision) };
       } catch (error) {
         const fault = toToolFault(error, method, revision);

@@ -53,14 +53,10 @@ export function encodeResult(
 
 function dress(method: Method | undefined, result: Result, revision: Revision, endpoint: Endpoint): Result {
   const { info } = endpoint.describe();
-  const interim = result.resultType !== undefined && result.resultType !== "complete";
-  const dressed = {
-    resultType: "complete",
-    // A result that says itself how long it may be kept knows better.
-    ...(method?.cached && !interim ? endpoint.cacheHints() : undefined),
-    ...result,
-    _meta: { ...metaOf(result), [metaKeys.serverInfo]: info },
-  };
+  const { resultType = "complete" } = result;
+  // A result that says itself how long it may be kept knows better; one that is not final is not kept at all.
+  const hints = method?.cached && resultType === "complete" ? endpoint.cacheHints() : undefined;
+  const dressed = { ...hints, ...result, resultType, _meta: { ...metaOf(result), [metaKeys.serverInfo]: info } };
   return reviseResult(method, dressed, revision);
 }
 

@@ -8,86 +8,74 @@ _meta,schema |{}
 RequestMeta progressToken?id
 NotificationMeta,ResultMeta,sampling
 RequestParams _meta?RequestMeta
-PaginatedParams &RequestParams cursor?
+PageParams &RequestParams cursor?
 NotificationParams _meta?NotificationMeta
-EmptyResult _meta?ResultMeta
-CacheableResult &EmptyResult
-PaginatedResult &CacheableResult nextCursor?
-BaseMetadata name
-Listed &BaseMetadata description?
-
-Implementation &BaseMetadata version
+Result _meta?ResultMeta
+Cached &Result
+Page &Cached nextCursor?
+Named name
+Listed &Named description?
+Info &Named version
 Capabilities experimental?{}{}
 ClientCapabilities &Capabilities roots? sampling?
 roots,prompts,tools,resources listChanged?boolean
 resources subscribe?boolean
 ServerCapabilities &Capabilities logging?{} prompts? resources? tools?
-InitializeParams &RequestParams protocolVersion capabilities:ClientCapabilities clientInfo:Implementation
-InitializeResult &EmptyResult protocolVersion capabilities:ServerCapabilities serverInfo:Implementation instructions?
-
+InitializeParams &RequestParams protocolVersion capabilities:ClientCapabilities clientInfo:Info
+InitializeResult &Result protocolVersion capabilities:ServerCapabilities serverInfo:Info instructions?
 PingParams |RequestParams
-PingResult,SubscribeResult,UnsubscribeResult,SetLevelResult |EmptyResult
+PingResult,SubscribeResult,UnsubscribeResult,SetLevelResult |Result
 InitializedParams,ToolListChangedParams,ResourceListChangedParams,PromptListChangedParams,RootsListChangedParams |NotificationParams
 CancelledParams &NotificationParams requestId:id reason?
 ProgressParams &NotificationParams progressToken:id progress:number total?number
-
 role |'user|'assistant
 annotations audience?role[] priority?unit
-Annotated annotations?
-TextContent type:'text text &Annotated
-Media data:base64 mimeType &Annotated
-ImageContent type:'image &Media
-EmbeddedResource type:'resource resource &Annotated
-ContentBlock |TextContent|ImageContent|EmbeddedResource
-
+Content annotations?
+TextContent type:'text text &Content
+ImageContent type:'image data:base64 mimeType &Content
+ResourceContent type:'resource resource &Content
+ContentBlock |TextContent|ImageContent|ResourceContent
 ObjectSchema $schema? type:'object properties?schema{} required?string[]
 Tool &Listed inputSchema:ObjectSchema
-ListToolsParams,ListResourcesParams,ListResourceTemplatesParams,ListPromptsParams |PaginatedParams
-ListToolsResult &PaginatedResult tools:Tool[]
+ListToolsParams,ListResourcesParams,ListResourceTemplatesParams,ListPromptsParams |PageParams
+ListToolsResult &Page tools:Tool[]
 CallToolParams &RequestParams name arguments?{}
-CallToolResult &EmptyResult content:ContentBlock[] isError?boolean
-
+CallToolResult &Result content:ContentBlock[] isError?boolean
 Resource uri &Listed mimeType? size?integer annotations?
 ResourceTemplate uriTemplate:template &Listed mimeType? annotations?
 Contents uri mimeType?
 TextResourceContents &Contents text
 BlobResourceContents &Contents blob:base64
 resource |TextResourceContents|BlobResourceContents
-ListResourcesResult &PaginatedResult resources:Resource[]
-ListResourceTemplatesResult &PaginatedResult resourceTemplates:ResourceTemplate[]
+ListResourcesResult &Page resources:Resource[]
+ListResourceTemplatesResult &Page resourceTemplates:ResourceTemplate[]
 ReadResourceParams,SubscribeParams,UnsubscribeParams &RequestParams uri
-ReadResourceResult &CacheableResult contents:resource[]
+ReadResourceResult &Cached contents:resource[]
 ResourceUpdatedParams &NotificationParams uri
-
 Prompt &Listed arguments?PromptArgument[]
-PromptArgument &BaseMetadata description? required?boolean
+PromptArgument &Named description? required?boolean
 PromptMessage role content:ContentBlock
-ListPromptsResult &PaginatedResult prompts:Prompt[]
+ListPromptsResult &Page prompts:Prompt[]
 GetPromptParams &RequestParams name arguments?string{}
-GetPromptResult &EmptyResult description? messages:PromptMessage[]
-
-PromptReference type:'ref/prompt &BaseMetadata
+GetPromptResult &Result description? messages:PromptMessage[]
+PromptReference type:'ref/prompt &Named
 ResourceTemplateReference type:'ref/resource uri:template
 ref |PromptReference|ResourceTemplateReference
 argument name value
 completion values:string[] total?integer hasMore?boolean
 CompleteParams &RequestParams ref argument
-CompleteResult &EmptyResult completion
-
+CompleteResult &Result completion
 level |'debug|'info|'notice|'warning|'error|'critical|'alert|'emergency
 SetLevelParams &RequestParams level
 LoggingMessageParams &NotificationParams level logger? data:any
-
-ModelHint name?
-modelPreferences hints?ModelHint[] costPriority?unit speedPriority?unit intelligencePriority?unit
+hint name?
+modelPreferences hints?hint[] costPriority?unit speedPriority?unit intelligencePriority?unit
 SamplingBlock |TextContent|ImageContent
 SamplingContent |SamplingBlock
 SamplingMessage role content:SamplingContent
 CreateMessageParams &RequestParams messages:SamplingMessage[] maxTokens:integer systemPrompt? temperature?number
-CreateMessageParams modelPreferences? includeContext?'none|'thisServer|'allServers
-CreateMessageParams stopSequences?string[] metadata?{}
+CreateMessageParams modelPreferences? includeContext?'none|'thisServer|'allServers stopSequences?string[] metadata?{}
 CreateMessageResult _meta? role content:SamplingContent model stopReason?
-
 Root uri name?
 ListRootsParams &RequestParams
 ListRootsResult _meta? roots:Root[]

@@ -5,10 +5,9 @@ export const shapes: string = `
 Icon src:uri mimeType? sizes?string[] theme?'light|'dark
 icons |Icon[]
 Listed icons?
-Implementation description? icons? websiteUrl?uri
+Info description? icons? websiteUrl?uri
 Tool execution?
 CancelledParams requestId?id
-
 ToolUseContent type:'tool_use id name input:{} _meta?
 ToolResultContent type:'tool_result toolUseId content:ContentBlock[] structuredContent?{} isError?boolean _meta?
 toolChoice mode?'auto|'required|'none
@@ -17,23 +16,21 @@ SamplingBlock |ToolUseContent|ToolResultContent
 SamplingContent |SamplingBlock[]
 SamplingMessage _meta?
 CreateMessageParams tools?Tool[] toolChoice? task?
-
 elicitation form?{} url?{}
 StringSchema,EnumSchema default?
 NumberSchema default?number
 TitledChoice const title
 TitledItems anyOf:TitledChoice[]
 UntitledItems type:'string enum:string[]
-TitledSingleSelectEnumSchema type:'string &Field oneOf:TitledChoice[] default?
-MultiSelectEnumSchema type:'array &Field minItems?integer maxItems?integer items:TitledItems|UntitledItems default?string[]
-PrimitiveSchema |TitledSingleSelectEnumSchema|MultiSelectEnumSchema
+TitledEnumSchema type:'string title? description? oneOf:TitledChoice[] default?
+MultiEnumSchema type:'array title? description? minItems?integer maxItems?integer items:TitledItems|UntitledItems default?string[]
+Primitive |TitledEnumSchema|MultiEnumSchema
 requestedSchema $schema?
 ElicitFormParams mode?'form task?
 ElicitURLParams &RequestParams mode:'url message url:uri elicitationId task?
 ElicitParams |ElicitURLParams
 ElicitValue |string[]
 ElicitationCompleteParams &NotificationParams elicitationId
-
 task ttl?integer
 CallToolParams task?
 execution taskSupport?'forbidden|'optional|'required

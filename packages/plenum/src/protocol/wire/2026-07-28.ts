@@ -5,42 +5,36 @@ export const shapes: string = `
 InitializeParams,InitializeResult,InitializedParams,PingParams,PingResult,SetLevelParams,SetLevelResult -
 SubscribeParams,SubscribeResult,UnsubscribeParams,UnsubscribeResult,RootsListChangedParams -
 ElicitationCompleteParams,ObjectSchema,execution,task -
-
 RequestMeta io.modelcontextprotocol/protocolVersion io.modelcontextprotocol/clientCapabilities:ClientCapabilities
-RequestMeta io.modelcontextprotocol/clientInfo?Implementation io.modelcontextprotocol/logLevel?level
+RequestMeta io.modelcontextprotocol/clientInfo?Info io.modelcontextprotocol/logLevel?level
 NotificationMeta io.modelcontextprotocol/subscriptionId?id
-ResultMeta io.modelcontextprotocol/serverInfo?Implementation
+ResultMeta io.modelcontextprotocol/serverInfo?Info
 RequestParams _meta:RequestMeta
-EmptyResult resultType:'complete
-CacheableResult ttlMs:count cacheScope:'public|'private
-Retried inputResponses?InputResponse{} requestState?
-
+Result resultType:'complete
+Cached ttlMs:count cacheScope:'public|'private
 DiscoverParams |RequestParams
-DiscoverResult &CacheableResult supportedVersions:string[] capabilities:ServerCapabilities instructions?
+DiscoverResult &Cached supportedVersions:string[] capabilities:ServerCapabilities instructions?
 Capabilities -tasks extensions?{}{}
 roots -listChanged
 CancelledParams requestId:id
-
 OutputSchema $schema?
 InputSchema &OutputSchema type:'object
 Tool inputSchema:InputSchema outputSchema?OutputSchema -execution
-CallToolParams,ReadResourceParams,GetPromptParams -task &Retried
+CallToolParams,ReadResourceParams,GetPromptParams -task inputResponses?InputResponse{} requestState?
 CallToolResult,ToolResultContent structuredContent?any
-CallToolResult,ReadResourceResult,GetPromptResult |InputRequiredResult
+CallToolResult,ReadResourceResult,GetPromptResult |InputRequired
 completion values:string[100]
-
 notifications toolsListChanged?boolean promptsListChanged?boolean resourcesListChanged?boolean
 notifications resourceSubscriptions?string[]
 SubscriptionsListenParams &RequestParams notifications
 SubscriptionsAcknowledgedParams &NotificationParams notifications
 ListenResultMeta &ResultMeta io.modelcontextprotocol/subscriptionId:id
-SubscriptionsListenResult &EmptyResult _meta:ListenResultMeta
-
-InputRequiredResult &EmptyResult resultType:'input_required inputRequests?InputRequest{} requestState?
-InputRequest |ElicitRequest|CreateMessageRequest|ListRootsRequest
-ElicitRequest method:'elicitation/create params:ElicitParams
-CreateMessageRequest method:'sampling/createMessage params:CreateMessageParams
-ListRootsRequest method:'roots/list params?ListRootsParams
+SubscriptionsListenResult &Result _meta:ListenResultMeta
+InputRequired &Result resultType:'input_required inputRequests?InputRequest{} requestState?
+InputRequest |Elicit|CreateMessage|ListRoots
+Elicit method:'elicitation/create params:ElicitParams
+CreateMessage method:'sampling/createMessage params:CreateMessageParams
+ListRoots method:'roots/list params?ListRootsParams
 InputResponse |CreateMessageResult|ListRootsResult|ElicitResult
 CreateMessageParams,ElicitFormParams,ElicitURLParams,ListRootsResult,ElicitResult -_meta -task -elicitationId
 ListRootsParams _meta?

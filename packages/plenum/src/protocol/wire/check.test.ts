@@ -81,7 +81,7 @@ describe("check", () => {
     expect(ask({ message: "", mode: "url", url: "a:b" })).toBeUndefined();
     expect(ask({ message: "", mode: "url" })).toBe("params.url must be an absolute URI");
     expect(ask({ message: "", mode: "voice" })).toBe('params.mode must be "form" or "url"');
-    expect(newest.check("InputResponse", {})).toBe("must be ElicitResult or CreateMessageResult or ListRootsResult");
+    expect(newest.check("InputResponse", {})).toBe("must be CreateMessageResult or ListRootsResult or ElicitResult");
     expect(newest.check("CallToolResult", { resultType: "input_required", requestState: "s" })).toBeUndefined();
     expect(newest.check("CallToolResult", { resultType: "task" }, "result")).toBe(
       'result.resultType must be "complete" or "input_required"',

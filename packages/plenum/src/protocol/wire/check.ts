@@ -1,18 +1,23 @@
 // From the text of a revision to prepared checks. A check allocates next to nothing while the value is right: the
-// path is put together on the way back from the fault.
+// path is put together on the way back from the fault. What is prepared are tuples: property names cannot be made
+// short, and this is loaded by every server.
 import { isObject, type JsonObject } from "../../jsonrpc/message.ts";
 import type { Check } from "./shape.ts";
 
-// Tuples rather than objects: what has no property names stays small.
-
-/** One member of a shape. */
-export type Part = readonly [key: string, expression: string, optional: boolean, check: Check];
+/** One member of a shape; with the texts that it may be, it tells its shape from others. */
+export type Part = readonly [
+  key: string,
+  expression: string,
+  optional: boolean,
+  check: Check,
+  texts: readonly unknown[] | false,
+];
 
 /** An object shape, prepared: its members, those that tell it from others, and what may stand in its place. */
 export type Form = readonly [name: string, parts: readonly Part[], tags: readonly Part[], others: readonly string[]];
 
 /** An expression, prepared: its check, the object shapes among its items, and what arrays and objects in it hold. */
-export type Type = readonly [check: Check, forms: readonly Form[], inner: string];
+export type Type = readonly [check: Check, forms: readonly Form[], inner: string | undefined];
 
 /** One revision, prepared on first use. */
 export interface Sheet {
@@ -23,13 +28,16 @@ export interface Sheet {
   readonly typeOf: (expression: string) => Type;
 }
 
+/** The groups of a match; all of the patterns here take part in it. */
+type Groups = readonly [all: string, first: string, second: string, third: string, fourth: string];
+
 /** Whether the value is of this kind; text when it is, but for a fault inside. */
 type Test = (value: unknown) => boolean | string;
 
 /** The sheet of a revision, from what it changes and the shapes of the one before. */
 export function createSheet(changes: string, before?: Sheet): Sheet {
   const shapes = new Map(before?.shapes);
-  for (const [, names = "", text] of changes.matchAll(/(\S+) ?(.*)/g)) {
+  for (const [, names, text] of changes.matchAll(/(\S+) ?(.*)/g) as Iterable<Groups>) {
     for (const name of names.split(",")) {
       if (text === "-") shapes.delete(name);
       else shapes.set(name, `${shapes.get(name) ?? ""} ${text}`);
@@ -39,39 +47,49 @@ export function createSheet(changes: string, before?: Sheet): Sheet {
   const formOf = once((name: string): Form => {
     const found = new Map<string, Part>();
     const others: string[] = [];
-    for (const [, mark, key = "", link, type] of shapes.get(name)?.matchAll(/([&|-]?)([^\s?:]+)([?:]?)(\S*)/g) ?? []) {
+    const text = shapes.get(name) ?? "";
+    for (const [, mark, key, link, type] of text.matchAll(/([&|-]?)([^\s?:]+)([?:]?)(\S*)/g) as Iterable<Groups>) {
       const expression = type || (shapes.has(key) ? key : "string");
-      if (mark === "|") others.push(key);
+      let made: Type | undefined;
+      if (mark === "|") others.push(...key.split("|"));
       else if (mark === "&") for (const part of formOf(key)[1]) found.set(part[0], part);
       else if (mark) found.delete(key);
-      else found.set(key, [key, expression, link === "?", (value) => typeOf(expression)[0](value)]);
+      else
+        found.set(key, [
+          key,
+          expression,
+          link === "?",
+          (value) => {
+            made ??= typeOf(expression);
+            return made[0](value);
+          },
+          expression[0] === "'" && expression.slice(1).split("|'"),
+        ]);
     }
     const parts = [...found.values()];
-    return [name, parts, parts.filter(isTag), others];
+    return [name, parts, parts.filter((part) => part[4]), others];
   });
 
   const typeOf = once((expression: string): Type => {
     const forms: Form[] = [];
     const kinds: string[] = [];
     const tests: Test[] = [];
-    let inner = "";
-    const add = (items: string): void => {
-      for (const item of items.split("|")) {
-        if (shapes.has(item)) {
-          const form = formOf(item);
-          if (shapes.get(item)?.[1] !== "|") forms.push(form);
-          form[3].forEach(add);
-          continue;
-        }
-        const [, of, bracket = "", max] = /(.*)([[{])(\d*).$/.exec(item) ?? [];
-        const text = item.slice(1);
-        const [kind, is] = leaves[bracket || item] ?? [`"${text}"`, (value) => value === text];
-        kinds.push(kind);
-        tests.push(of ? (value) => is(value) && testMany(typeOf(of)[0], bracket, max, value as JsonObject) : is);
-        inner ||= of ?? "";
+    let inner: string | undefined;
+    const items = expression.split("|");
+    for (const item of items) {
+      if (shapes.has(item)) {
+        const form = formOf(item);
+        if (shapes.get(item)?.[1] !== "|") forms.push(form);
+        items.push(...form[3]);
+        continue;
       }
-    };
-    add(expression);
+      const [, of, bracket, max] = /(.*)([[{])(\d*).$/.exec(item) ?? [];
+      const text = item.slice(1);
+      const [kind, is] = leaves[bracket ?? item] ?? [`"${text}"`, (value) => value === text];
+      kinds.push(kind);
+      tests.push(of ? (value) => is(value) && testMany(typeOf(of)[0], bracket, max, value as JsonObject) : is);
+      inner ||= of;
+    }
     const problem = ` must be ${kinds.join(" or ") || "an object"}`;
     const check: Check = (value) => {
       if (forms[0] && isObject(value)) return checkForms(forms, value);
@@ -87,8 +105,13 @@ export function createSheet(changes: string, before?: Sheet): Sheet {
   return { shapes, formOf, typeOf };
 }
 
-function testMany(check: Check, bracket: string, max: string | undefined, value: JsonObject): true | string {
-  if (max && Number(value.length) > +max) return ` must have at most ${max} items`;
+function testMany(
+  check: Check,
+  bracket: string | undefined,
+  max: string | undefined,
+  value: JsonObject,
+): true | string {
+  if (max && (value.length as number) > +max) return ` must have at most ${max} items`;
   for (const key of Object.keys(value)) {
     const found = check(value[key]);
     if (found) return (bracket === "[" ? `[${key}]` : step(key)) + found;
@@ -103,34 +126,31 @@ function checkForms(forms: readonly Form[], value: JsonObject): string | undefin
     const kinds = forms.map(([name, , [own]]) => (tag ? own?.[3](0)?.slice(9) : name));
     return `${tag ? step(tag[0]) : ""} must be ${kinds.join(" or ")}`;
   }
-  for (const [key, , optional, check] of form[1]) {
-    const inner = value[key];
-    const found = (inner !== undefined || !optional) && check(inner);
-    if (found) return step(key) + found;
+  for (const part of form[1]) {
+    const inner = value[part[0]];
+    const found = (inner !== undefined || !part[2]) && part[3](inner);
+    if (found) return step(part[0]) + found;
   }
   return undefined;
 }
 
 /** Which of several shapes the value is meant to be, so that the message is about the right one. */
 export function pick(forms: readonly Form[], value: JsonObject): Form | undefined {
-  return forms[1] ? (choose(forms, value) ?? forms.findLast(([, , tags]) => tags[0] && agrees(tags, value))) : forms[0];
+  return forms[1] ? (choose(forms, value) ?? forms.findLast((form) => form[2][0] && agrees(form[2], value))) : forms[0];
 }
 
 /** The last shape with which the value agrees. None is tried in full. */
 export function choose(forms: readonly Form[], value: JsonObject): Form | undefined {
-  return forms.findLast(([, parts]) => agrees(parts, value));
+  return forms.findLast((form) => agrees(form[1], value));
 }
 
 /** Whether what must be there is, and the tags are right. */
 function agrees(parts: readonly Part[], value: JsonObject): boolean {
-  return parts.every((part) => {
-    const [key, , optional, check] = part;
-    return value[key] === undefined ? optional : !isTag(part) || !check(value[key]);
-  });
-}
-
-function isTag([, expression]: Part): boolean {
-  return expression[0] === "'";
+  for (const part of parts) {
+    const inner = value[part[0]];
+    if (inner === undefined ? !part[2] : part[4] && !part[4].includes(inner)) return false;
+  }
+  return true;
 }
 
 /** One step of a path. A key may be a peer's own: it is quoted and cut short unless it is a plain word. */
@@ -139,11 +159,15 @@ function step(key: string): string {
 }
 
 /** Remembers each answer by its argument, for ever: for keys from a closed set, never for what a peer sends. */
-export function once<K, V>(make: (key: K) => V): (key: K) => V {
+export function once<K, V extends object>(make: (key: K) => V): (key: K) => V {
   const made = new Map<K, V>();
   return (key) => {
-    if (!made.has(key)) made.set(key, make(key));
-    return made.get(key) as V;
+    let value = made.get(key);
+    if (!value) {
+      value = make(key);
+      made.set(key, value);
+    }
+    return value;
   };
 }
 
@@ -158,7 +182,7 @@ const leaves: { readonly [name: string]: readonly [string, Test] } = {
   boolean: ["a boolean", (value) => typeof value === "boolean"],
   number: ["a number", Number.isFinite],
   integer: ["an integer", Number.isInteger],
-  count: ["an integer of at least 0", (value) => Number.isInteger(value) && Number(value) >= 0],
+  count: ["an integer of at least 0", (value) => Number.isInteger(value) && (value as number) >= 0],
   unit: ["a number from 0 to 1", (value) => typeof value === "number" && value >= 0 && value <= 1],
   id: ["a string or an integer", (value) => typeof value === "string" || Number.isSafeInteger(value)],
   any: ["present", (value) => value !== undefined],
@@ -167,5 +191,5 @@ const leaves: { readonly [name: string]: readonly [string, Test] } = {
   // Expressions in braces that are neither nested, empty nor left open.
   template: ["a URI template", text(/\{[^{}]*(\{|$)|\{\}|(^|\})[^{}]*\}|[\s\p{Cc}]/u)],
   // RFC 4648 section 4, with its padding.
-  base64: ["base64", (value) => text(/[^a-z\d+/=]|=[^=]|===/i)(value) && (value as string).length % 4 === 0],
+  base64: ["base64", (value) => text(/[^a-z\d+/=]|=[^=]|===/i)(value) && !((value as string).length % 4)],
 };

@@ -5,36 +5,32 @@ import { choose, type Form, once, pick, type Sheet } from "./check.ts";
 /** The value as the revision may carry it; the same reference when it may carry it as it is. */
 export type Fit = (value: unknown) => unknown;
 
-const asIs: Fit = (value) => value;
-const leftOut: Fit = () => undefined;
+const asIs = (value: unknown): unknown => value;
 
 /** The changes towards one of the sheets. */
 export function createFits(own: Sheet, all: readonly Sheet[]): (expression: string) => Fit {
-  const others = all.filter((sheet) => sheet !== own);
-
   const fitOf = once((expression: string): Fit => {
     if (expression === "schema") return toObjectSchema;
     const [, forms, of] = own.typeOf(expression);
     const fits = new Map(forms.map((form) => [form, shapeFit(form)]));
-    const strange = others.flatMap((sheet) => sheet.typeOf(expression)[1]).filter(([name]) => !own.shapes.has(name));
+    const strange = all.flatMap((sheet) => sheet.typeOf(expression)[1]).filter(([name]) => !own.shapes.has(name));
     const inner = of ? fitOf(of) : asIs;
     if (inner === asIs && !strange[0] && forms.every((form) => fits.get(form) === asIs)) return asIs;
     return (value) => {
       if (typeof value !== "object" || !value) return value;
-      if (!isObject(value) || !forms[0])
-        return alter(
-          value,
-          Object.keys(value).map((key) => [key, inner]),
-        );
-      const known = choose(strange, value) ? degrade(value) : value;
+      if (!isObject(value) || !forms[0]) {
+        const each = Object.keys(value).map((key) => [key, inner] as const);
+        return alter(value, each);
+      }
+      const known = retold[choose(strange, value)?.[0] ?? ""]?.(value) ?? value;
       const form = pick(forms, known);
       return form ? fits.get(form)?.(known) : known;
     };
   });
 
-  function shapeFit([name, parts]: Form): Fit {
-    const elsewhere = others.flatMap((sheet) => sheet.formOf(name)[1]);
-    const fits = new Map<string, Fit>(elsewhere.map(([key]) => [key, leftOut]));
+  function shapeFit([name, parts]: Form): (value: JsonObject) => unknown {
+    const elsewhere = all.flatMap((sheet) => sheet.formOf(name)[1]);
+    const fits = new Map<string, Fit>(elsewhere.map(([key]) => [key, () => undefined]));
     for (const [key, expression, optional, check] of parts) {
       const fit = fitOf(expression);
       // A member that may be left out is, when its value is right elsewhere but wrong here.
@@ -46,7 +42,13 @@ export function createFits(own: Sheet, all: readonly Sheet[]): (expression: stri
           return wider.some((other) => !other[3](inner)) && check(next) ? undefined : next;
         });
     }
-    return fits.size > 0 ? (value) => alter(value as JsonObject, fits) : asIs;
+    if (!fits.size) return asIs;
+    // Where a message holds one block, several become several messages.
+    const splits = name === "SamplingMessage" && !own.typeOf("SamplingContent")[2];
+    return (value: JsonObject) =>
+      splits && Array.isArray(value.content)
+        ? value.content.map((content) => alter({ ...value, content }, fits))
+        : alter(value, fits);
   }
 
   return fitOf;
@@ -63,30 +65,36 @@ function alter(value: object, fits: Iterable<readonly [string, Fit]>): object {
     if (next === undefined) delete copy[key];
     else copy[key] = next;
   }
-  return copy;
+  return copy !== value && Array.isArray(copy) ? copy.flat() : copy;
 }
 
-/** How content that an older revision lacks is told in words, by its type. */
-const words: { readonly [type: string]: (block: JsonObject) => string } = {
-  audio({ mimeType, data }) {
+/** How a shape that the revision lacks is told all the same, by its name. */
+const retold: { readonly [name: string]: (value: JsonObject) => JsonObject } = {
+  AudioContent: (block) => {
     // Four letters are three bytes; the padding counts for none.
-    const bytes = (String(data).replace(/=+$/, "").length * 3) >> 2;
-    return `[${mimeType} audio, ${bytes} bytes: this client's protocol revision cannot carry audio]`;
+    const bytes = (String(block.data).replace(/={1,2}$/, "").length * 3) >> 2;
+    return toText(
+      block,
+      `[${block.mimeType} audio, ${bytes} bytes: this client's protocol revision cannot carry audio]`,
+    );
   },
-  resource_link: ({ name, title = name, uri, description }) => [title, uri, description].filter(Boolean).join(" - "),
-  tool_use: JSON.stringify,
-  tool_result: JSON.stringify,
+  ResourceLink: (block) =>
+    toText(block, [block.title ?? block.name, block.uri, block.description].filter(Boolean).join(" - ")),
+  ToolUseContent: toText,
+  ToolResultContent: toText,
+  // Titled choices as an enum with names.
+  TitledEnumSchema: ({ oneOf, ...rest }) => {
+    const choices = [oneOf].flat() as (JsonObject | null)[];
+    return { ...rest, enum: choices.map((choice) => choice?.const), enumNames: choices.map((choice) => choice?.title) };
+  },
 };
 
-/** What an older revision lacks but can still tell of: other content as text, titled choices as an enum with names. */
-function degrade({ oneOf, ...value }: JsonObject): JsonObject {
-  const tell = words[String(value.type)];
-  if (tell) return { type: "text", text: tell(value), annotations: value.annotations };
-  if (!Array.isArray(oneOf)) return value;
-  return { ...value, enum: oneOf.map((choice) => choice?.const), enumNames: oneOf.map((choice) => choice?.title) };
+/** Text in place of another kind of content. */
+function toText(block: JsonObject, text: string = JSON.stringify(block)): JsonObject {
+  return { type: "text", text, annotations: block.annotations };
 }
 
 /** A subschema as an object: one that is `true` or `false` can be said as an object too. */
 function toObjectSchema(schema: unknown): unknown {
-  return typeof schema === "boolean" ? (schema ? {} : { not: {} }) : schema;
+  return schema === true ? {} : schema === false ? { not: {} } : schema;
 }

@@ -1,12 +1,14 @@
-// The mini language in which a revision's facts are written, the table of one revision that is read from them, and
-// the Wire that is prepared from that. A line is a shape: its name, or several with commas, and then members.
-//   key  key?  key:Item|Item  key?:Item      a member, `?` an optional one; a string unless it says otherwise
-//   key:-                                    a member that the revision takes away
-//   &Name                                    the members of another shape, as the revision has them
-//   |Item|Item                               what may stand in place of the shape; without members, an alias
-//   -                                        the revision takes the shape away
-// An item is a leaf (in check.ts), a 'literal', a Name, Item[], Item[100] (at most) or Item{} (an object of items).
-// A line about a shape that is known already adds to it, or replaces the members of the same key.
+// The mini language in which a revision's facts are written, and the Wire that is prepared from them. Nothing here
+// remains at run time. A line is about a shape: its name, or several with commas, and then what it has:
+//   key  key?             a member, one that may be absent; of the shape that has its name, or else a string
+//   key:Item  key?Item    a member that says what it is; Item|Item is either
+//   -key                  a member that the revision takes away
+//   &Name                 the members of another shape, as they are in the revision that is asked for
+//   |Item|Item            what may stand in place of the shape; before any member, the shape is only this
+//   -                     a shape that the revision takes away
+// An item is a leaf (see check.ts), a 'word, a Name, {} (an object), Item[], Item[100] (at most) or Item{} (an object
+// of items). A line about a shape that is known already adds to it; a member of the same key is replaced. Names that
+// are not the protocol's own are groups of members, or the short names of its longer ones.
 
 /**
  * What is wrong with a value, as text to put behind its path (`.name must be a string`); undefined when it is right.

@@ -31,11 +31,11 @@ export const sheetOf: (revision: Revision) => Sheet & Wire = once((revision) => 
     check(name, value, at = "") {
       if (!has(name)) return `${at || name} is not part of revision ${revision}`;
       const problem = sheet.typeOf(name)[0](value);
-      return problem && (at ? at + problem : problem.replace(/^[. ]/, ""));
+      return problem && (at + problem).replace(/^[. ]/, "");
     },
     fit<T>(name: string, value: T): T {
       fitOf ??= createFits(sheetOf(revision), revisions.map(sheetOf));
-      return has(name) ? (fitOf(name)(value) as T) : value;
+      return fitOf(name)(value) as T;
     },
   };
 });
