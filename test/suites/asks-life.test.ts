@@ -103,6 +103,18 @@ describe.each(sessioned)("in %s", (revision) => {
     expect(peer.messages).toHaveLength(before);
   });
 
+  test("an ask after the call was answered goes nowhere", async () => {
+    let late: Promise<unknown> | undefined;
+    const asking = createAsking((ctx) => {
+      late = new Promise((resolve) => setTimeout(resolve)).then(() => ctx.roots());
+      late.catch(() => {});
+    });
+    const peer = await openPeer(asking.server, revision, { capabilities });
+    await peer.call("tools/call", { name: "ask" });
+    await expect(late).rejects.toMatchObject({ code: "aborted" });
+    expect(peer.messages.filter(({ id, method }) => id !== undefined && method !== undefined)).toEqual([]);
+  });
+
   test("a cancelled call takes its asks with it", async () => {
     covers(["cancel-same-direction", "cancel-either-side", "cancel-params", "cancel-no-response"], revision);
     const asking = createAsking((ctx) => ctx.roots());

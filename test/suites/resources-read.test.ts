@@ -133,6 +133,20 @@ describe.each(revisions)("reading in %s", (revision) => {
     expect(errors).toHaveLength(1);
   });
 
+  test("what a caller may not see is not answered by a template either", async () => {
+    const server = create();
+    let ran = 0;
+    server.resource("a:secret", { visible: () => false }, () => "secret");
+    server.resource("a:{id}", {}, ({ id }) => {
+      ran++;
+      return id;
+    });
+    const peer = await openPeer(server, revision);
+    expect((await peer.fail("resources/read", { uri: "a:secret" })).data).toEqual({ uri: "a:secret" });
+    expect(ran).toBe(0);
+    expect((await peer.call("resources/read", { uri: "a:other" })).contents).toMatchObject([{ text: "other" }]);
+  });
+
   test("a handler reads another resource as its caller would", async () => {
     const server = create();
     server.resource("a:hidden", { visible: (ctx) => ctx.auth?.subject === "ada" }, () => "for Ada");

@@ -3,6 +3,7 @@
 import type { Exchange } from "../jsonrpc/connection.ts";
 import type { JsonObject, Request } from "../jsonrpc/message.ts";
 import type { Ask, Call, Caller, Link, Sender } from "./endpoint.ts";
+import { McpError } from "./errors.ts";
 import { findMethod, type Method, methodIn } from "./methods.ts";
 import { type LogLevel, logLevels } from "./model.ts";
 import { readParams, reviseNotification } from "./revise.ts";
@@ -41,7 +42,9 @@ class CallLink implements Link {
     return wanted !== undefined && logLevels.indexOf(level) >= logLevels.indexOf(wanted);
   }
 
-  ask(ask: Ask): Promise<JsonObject> {
+  async ask(ask: Ask): Promise<JsonObject> {
+    // Who asks after the answer has nobody to ask any more.
+    if (this.#exchange.ended) throw new McpError("aborted", `${ask.method} came after the call had ended`);
     return this.#ends.ask(ask, this.#exchange);
   }
 }

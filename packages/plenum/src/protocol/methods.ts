@@ -1,6 +1,6 @@
 // ONE ROW PER METHOD of the core protocol. Dispatch, capability checks, revision membership and docs/protocol.md
 // are derived from these rows; nothing else lists methods. Specification: schema, "ClientRequest" and its siblings.
-import { type Revision, revisions } from "./revisions.ts";
+import type { Revision } from "./revisions.ts";
 
 export interface Method {
   readonly name: string;
@@ -94,8 +94,4 @@ export function methodIn(name: string, revision: Revision, from: "client" | "ser
 export function requestIn(name: string, revision: Revision): Method | undefined {
   const method = methodIn(name, revision, "client");
   return method?.kind === "request" ? method : undefined;
-}
-
-export function revisionsWith(method: Method): readonly Revision[] {
-  return revisions.filter((revision) => isIn(method, revision));
 }

@@ -53,10 +53,10 @@ export function encodeResult(
 
 function dress(method: Method | undefined, result: Result, revision: Revision, endpoint: Endpoint): Result {
   const { info } = endpoint.describe();
-  const { resultType = "complete" } = result;
+  const { resultType = "complete", ...rest } = result;
   // A result that says itself how long it may be kept knows better; one that is not final is not kept at all.
   const hints = method?.cached && resultType === "complete" ? endpoint.cacheHints() : undefined;
-  const dressed = { ...hints, ...result, resultType, _meta: { ...metaOf(result), [metaKeys.serverInfo]: info } };
+  const dressed = { resultType, ...hints, ...rest, _meta: { ...metaOf(result), [metaKeys.serverInfo]: info } };
   return reviseResult(method, dressed, revision);
 }
 

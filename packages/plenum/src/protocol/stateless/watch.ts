@@ -2,7 +2,7 @@
 // first, then carries what its filter asked for, each message tagged with the request's id.
 // Specification: basic/patterns/subscriptions.
 import type { Exchange } from "../../jsonrpc/connection.ts";
-import { isObject, type JsonObject } from "../../jsonrpc/message.ts";
+import type { JsonObject } from "../../jsonrpc/message.ts";
 import { createDeferred } from "../../util/deferred.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Change, Result } from "../endpoint.ts";
@@ -88,8 +88,4 @@ export class Subscription {
   #tell(method: string, params: JsonObject): void {
     this.#exchange.notify(method, { _meta: { [metaKeys.subscriptionId]: this.#exchange.id }, ...params });
   }
-}
-
-export function isFilter(value: unknown): value is Filter {
-  return isObject(value);
 }

@@ -15,8 +15,8 @@ ClientCapabilities elicitation?
 StringSchema type:'string title? description? minLength?integer maxLength?integer format?'email|'uri|'date|'date-time
 NumberSchema type:'number|'integer title? description? minimum?number maximum?number
 BooleanSchema type:'boolean title? description? default?boolean
-EnumSchema type:'string title? description? enum:string[] enumNames?string[]
-Primitive |StringSchema|EnumSchema|NumberSchema|BooleanSchema
+Enum type:'string title? description? enum:string[] enumNames?string[]
+Primitive |StringSchema|Enum|NumberSchema|BooleanSchema
 requestedSchema type:'object properties:Primitive{} required?string[]
 ElicitFormParams &RequestParams message requestedSchema
 ElicitParams |ElicitFormParams

@@ -17,14 +17,14 @@ SamplingContent |SamplingBlock[]
 SamplingMessage _meta?
 CreateMessageParams tools?Tool[] toolChoice? task?
 elicitation form?{} url?{}
-StringSchema,EnumSchema default?
+StringSchema,Enum default?
 NumberSchema default?number
 TitledChoice const title
 TitledItems anyOf:TitledChoice[]
 UntitledItems type:'string enum:string[]
-TitledEnumSchema type:'string title? description? oneOf:TitledChoice[] default?
-MultiEnumSchema type:'array title? description? minItems?integer maxItems?integer items:TitledItems|UntitledItems default?string[]
-Primitive |TitledEnumSchema|MultiEnumSchema
+TitledEnum type:'string title? description? oneOf:TitledChoice[] default?
+MultiEnum type:'array title? description? minItems?integer maxItems?integer items:TitledItems|UntitledItems default?string[]
+Primitive |TitledEnum|MultiEnum
 requestedSchema $schema?
 ElicitFormParams mode?'form task?
 ElicitURLParams &RequestParams mode:'url message url:uri elicitationId task?

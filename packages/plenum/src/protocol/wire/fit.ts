@@ -22,9 +22,10 @@ export function createFits(own: Sheet, all: readonly Sheet[]): (expression: stri
         const each = Object.keys(value).map((key) => [key, inner] as const);
         return alter(value, each);
       }
-      const known = retold[choose(strange, value)?.[0] ?? ""]?.(value) ?? value;
-      const form = pick(forms, known);
-      return form ? fits.get(form)?.(known) : known;
+      const stranger = choose(strange, value);
+      const known = stranger ? retold[stranger[0]]?.(value) : value;
+      const form = known && pick(forms, known);
+      return form ? fits.get(form)?.(known) : value;
     };
   });
 
@@ -83,7 +84,7 @@ const retold: { readonly [name: string]: (value: JsonObject) => JsonObject } = {
   ToolUseContent: toText,
   ToolResultContent: toText,
   // Titled choices as an enum with names.
-  TitledEnumSchema: ({ oneOf, ...rest }) => {
+  TitledEnum: ({ oneOf, ...rest }) => {
     const choices = [oneOf].flat() as (JsonObject | null)[];
     return { ...rest, enum: choices.map((choice) => choice?.const), enumNames: choices.map((choice) => choice?.title) };
   },
