@@ -1,5 +1,5 @@
 // Runs what must hold, step by step, and stops at the first step that does not:
-//   check   format, lint, types, build, unit tests with the layer, exports and size tests
+//   check   format, lint, types, build, budgets, unit tests with the layer and exports tests
 //   test    check, then the suites, the generated pages and the requirements
 // The last line is `N passed, N failed`: tests, and a failed step that runs no tests counts as one.
 import { spawnSync } from "node:child_process";
@@ -39,6 +39,8 @@ const check = [
   ["format and lint", () => node(bin("@biomejs", "biome", "bin", "biome"), "check", ".")],
   ["types: tests, examples, scripts", () => node(bin("typescript", "bin", "tsc"), "-p", "tsconfig.json")],
   ["types and build: library", () => node("scripts/build.mjs")],
+  // By itself: what else the machine does would weigh on the measure.
+  ["budgets: size and import", () => tests("budget")],
   ["unit tests", () => tests("unit")],
 ];
 

@@ -93,17 +93,3 @@ export interface Endpoint {
   /** How long lists and reads may be kept, where the result does not say so itself. */
   cacheHints(): CacheHints;
 }
-
-// A result that will be given out again unchanged, such as a page of a list: an era may keep its encoded text.
-const stable = new WeakSet<Result>();
-
-/** Frozen, with its lists: it goes to many callers, and a middleware that changed it for one would change it for all. */
-export function markStable<R extends Result>(result: R): R {
-  for (const member of Object.values(result)) Object.freeze(member);
-  stable.add(Object.freeze(result));
-  return result;
-}
-
-export function isStable(result: Result): boolean {
-  return stable.has(result);
-}

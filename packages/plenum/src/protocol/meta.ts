@@ -13,25 +13,13 @@ export const metaKeys = {
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
 } as const;
 
-const labelForm = /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/;
-const nameForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/;
+// Labels joined by dots and a slash, all of it optional; then a name, which may be empty behind a prefix or without.
+const label = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
+const keyForm = new RegExp(`^(?:${label}(?:\\.${label})*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$`);
 
-/** What is wrong with a `_meta` key, or undefined. */
-export function checkMetaKey(key: string): string | undefined {
-  const slash = key.indexOf("/");
-  if (
-    slash >= 0 &&
-    !key
-      .slice(0, slash)
-      .split(".")
-      .every((label) => labelForm.test(label))
-  ) {
-    return `_meta key "${key}": a prefix is labels joined by dots, each beginning with a letter and ending with a letter or digit`;
-  }
-  if (!nameForm.test(key.slice(slash + 1))) {
-    return `_meta key "${key}": a name begins and ends with a letter or digit, with only letters, digits, "-", "_" and "." between`;
-  }
-  return undefined;
+/** Whether a `_meta` key follows the grammar. */
+export function isMetaKey(key: string): boolean {
+  return keyForm.test(key);
 }
 
 /**
@@ -51,17 +39,14 @@ export function isReservedMetaKey(key: string, revision?: Revision): boolean {
 /** For `_meta` of one's own. Throws a TypeError for a key that breaks the grammar or belongs to MCP. */
 export function assertOwnMeta(meta: JsonObject | undefined, what: string): void {
   for (const key of Object.keys(meta ?? {})) {
-    const problem =
-      checkMetaKey(key) ?? (isReservedMetaKey(key) ? `_meta key "${key}" is reserved for MCP` : undefined);
-    if (problem) throw new TypeError(`${what}: ${problem}`);
+    if (isReservedMetaKey(key)) throw new TypeError(`${what}: _meta key "${key}" is reserved for MCP`);
+    if (!isMetaKey(key)) throw new TypeError(`${what}: _meta key "${key}" is not of the form name or com.example/name`);
   }
 }
 
-/** The identifier of an extension: a `_meta` key whose prefix is not optional. */
-export function checkExtensionId(id: string): string | undefined {
-  if (!id.includes("/")) return `extension "${id}" needs a prefix, as in "com.example/${id}"`;
-  if (id.endsWith("/")) return `extension "${id}" needs a name after its prefix`;
-  return checkMetaKey(id)?.replace("_meta key", "extension");
+/** The identifier of an extension: a `_meta` key with both a prefix and a name. Throws a TypeError for another. */
+export function assertExtensionId(id: string): void {
+  if (!isMetaKey(id) || !/.\/./.test(id)) throw new TypeError(`extension "${id}" is not of the form com.example/name`);
 }
 
 const traceForms: { readonly [key: string]: RegExp } = {

@@ -4,6 +4,7 @@ import type { Revision } from "./revisions.ts";
 
 export interface Method {
   readonly name: string;
+  /** By its name: all notifications begin alike. */
   readonly kind: "request" | "notification";
   /** Who sends it. */
   readonly from: "client" | "server" | "both";
@@ -25,52 +26,57 @@ const last = "2025-11-25";
 const modern = "2026-07-28";
 
 // biome-ignore format: one row a line
-export const methods: readonly Method[] = [
+const rows: readonly Omit<Method, "kind">[] = [
   // Opening
-  { name: "initialize", kind: "request", from: "client", stem: "Initialize", since: first, until: last },
-  { name: "notifications/initialized", kind: "notification", from: "client", stem: "Initialized", since: first, until: last },
-  { name: "server/discover", kind: "request", from: "client", stem: "Discover", since: modern, cached: true },
-  { name: "ping", kind: "request", from: "both", stem: "Ping", since: first, until: last },
+  { name: "initialize", from: "client", stem: "Initialize", since: first, until: last },
+  { name: "notifications/initialized", from: "client", stem: "Initialized", since: first, until: last },
+  { name: "server/discover", from: "client", stem: "Discover", since: modern, cached: true },
+  { name: "ping", from: "both", stem: "Ping", since: first, until: last },
 
   // Tools
-  { name: "tools/list", kind: "request", from: "client", stem: "ListTools", needs: "tools", since: first, cached: true },
-  { name: "tools/call", kind: "request", from: "client", stem: "CallTool", needs: "tools", since: first, asks: true },
-  { name: "notifications/tools/list_changed", kind: "notification", from: "server", stem: "ToolListChanged", needs: "tools.listChanged", since: first },
+  { name: "tools/list", from: "client", stem: "ListTools", needs: "tools", since: first, cached: true },
+  { name: "tools/call", from: "client", stem: "CallTool", needs: "tools", since: first, asks: true },
+  { name: "notifications/tools/list_changed", from: "server", stem: "ToolListChanged", needs: "tools.listChanged", since: first },
 
   // Resources
-  { name: "resources/list", kind: "request", from: "client", stem: "ListResources", needs: "resources", since: first, cached: true },
-  { name: "resources/templates/list", kind: "request", from: "client", stem: "ListResourceTemplates", needs: "resources", since: first, cached: true },
-  { name: "resources/read", kind: "request", from: "client", stem: "ReadResource", needs: "resources", since: first, asks: true, cached: true },
-  { name: "resources/subscribe", kind: "request", from: "client", stem: "Subscribe", needs: "resources.subscribe", since: first, until: last },
-  { name: "resources/unsubscribe", kind: "request", from: "client", stem: "Unsubscribe", needs: "resources.subscribe", since: first, until: last },
-  { name: "notifications/resources/list_changed", kind: "notification", from: "server", stem: "ResourceListChanged", needs: "resources.listChanged", since: first },
-  { name: "notifications/resources/updated", kind: "notification", from: "server", stem: "ResourceUpdated", needs: "resources.subscribe", since: first },
+  { name: "resources/list", from: "client", stem: "ListResources", needs: "resources", since: first, cached: true },
+  { name: "resources/templates/list", from: "client", stem: "ListResourceTemplates", needs: "resources", since: first, cached: true },
+  { name: "resources/read", from: "client", stem: "ReadResource", needs: "resources", since: first, asks: true, cached: true },
+  { name: "resources/subscribe", from: "client", stem: "Subscribe", needs: "resources.subscribe", since: first, until: last },
+  { name: "resources/unsubscribe", from: "client", stem: "Unsubscribe", needs: "resources.subscribe", since: first, until: last },
+  { name: "notifications/resources/list_changed", from: "server", stem: "ResourceListChanged", needs: "resources.listChanged", since: first },
+  { name: "notifications/resources/updated", from: "server", stem: "ResourceUpdated", needs: "resources.subscribe", since: first },
 
   // Prompts
-  { name: "prompts/list", kind: "request", from: "client", stem: "ListPrompts", needs: "prompts", since: first, cached: true },
-  { name: "prompts/get", kind: "request", from: "client", stem: "GetPrompt", needs: "prompts", since: first, asks: true },
-  { name: "notifications/prompts/list_changed", kind: "notification", from: "server", stem: "PromptListChanged", needs: "prompts.listChanged", since: first },
+  { name: "prompts/list", from: "client", stem: "ListPrompts", needs: "prompts", since: first, cached: true },
+  { name: "prompts/get", from: "client", stem: "GetPrompt", needs: "prompts", since: first, asks: true },
+  { name: "notifications/prompts/list_changed", from: "server", stem: "PromptListChanged", needs: "prompts.listChanged", since: first },
 
   // Completion, logging
-  { name: "completion/complete", kind: "request", from: "client", stem: "Complete", needs: "completions", since: first },
-  { name: "logging/setLevel", kind: "request", from: "client", stem: "SetLevel", needs: "logging", since: first, until: last },
-  { name: "notifications/message", kind: "notification", from: "server", stem: "LoggingMessage", needs: "logging", since: first },
+  { name: "completion/complete", from: "client", stem: "Complete", needs: "completions", since: first },
+  { name: "logging/setLevel", from: "client", stem: "SetLevel", needs: "logging", since: first, until: last },
+  { name: "notifications/message", from: "server", stem: "LoggingMessage", needs: "logging", since: first },
 
   // Subscriptions of the stateless era
-  { name: "subscriptions/listen", kind: "request", from: "client", stem: "SubscriptionsListen", since: modern },
-  { name: "notifications/subscriptions/acknowledged", kind: "notification", from: "server", stem: "SubscriptionsAcknowledged", since: modern },
+  { name: "subscriptions/listen", from: "client", stem: "SubscriptionsListen", since: modern },
+  { name: "notifications/subscriptions/acknowledged", from: "server", stem: "SubscriptionsAcknowledged", since: modern },
 
   // What a server asks of its client. From 2026-07-28 on these are no messages of their own: they travel inside results.
-  { name: "sampling/createMessage", kind: "request", from: "server", stem: "CreateMessage", needs: "sampling", since: first, until: last },
-  { name: "elicitation/create", kind: "request", from: "server", stem: "Elicit", needs: "elicitation", since: "2025-06-18", until: last },
-  { name: "notifications/elicitation/complete", kind: "notification", from: "server", stem: "ElicitationComplete", needs: "elicitation.url", since: last, until: last },
-  { name: "roots/list", kind: "request", from: "server", stem: "ListRoots", needs: "roots", since: first, until: last },
-  { name: "notifications/roots/list_changed", kind: "notification", from: "client", stem: "RootsListChanged", since: first, until: last },
+  { name: "sampling/createMessage", from: "server", stem: "CreateMessage", needs: "sampling", since: first, until: last },
+  { name: "elicitation/create", from: "server", stem: "Elicit", needs: "elicitation", since: "2025-06-18", until: last },
+  { name: "notifications/elicitation/complete", from: "server", stem: "ElicitationComplete", needs: "elicitation.url", since: last, until: last },
+  { name: "roots/list", from: "server", stem: "ListRoots", needs: "roots", since: first, until: last },
+  { name: "notifications/roots/list_changed", from: "client", stem: "RootsListChanged", since: first, until: last },
 
   // Housekeeping of a running request
-  { name: "notifications/cancelled", kind: "notification", from: "both", stem: "Cancelled", since: first },
-  { name: "notifications/progress", kind: "notification", from: "both", stem: "Progress", since: first },
+  { name: "notifications/cancelled", from: "both", stem: "Cancelled", since: first },
+  { name: "notifications/progress", from: "both", stem: "Progress", since: first },
 ];
+
+export const methods: readonly Method[] = rows.map((row) => ({
+  kind: row.name.startsWith("notifications/") ? "notification" : "request",
+  ...row,
+}));
 
 const byName: ReadonlyMap<string, Method> = new Map(methods.map((method) => [method.name, method]));
 

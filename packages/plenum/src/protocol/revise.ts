@@ -115,3 +115,17 @@ function moveKeyword(key: string, value: unknown): unknown {
   if (isPointer) return `#/properties/result${value.slice(1)}`;
   return dataKeywords.has(key) ? value : moveRefs(value, mapKeywords.has(key));
 }
+
+// A result that will be given out again unchanged, such as a page of a list: an era may keep its encoded text.
+const stable = new WeakSet<Result>();
+
+/** Frozen, with its lists: it goes to many callers, and a middleware that changed it for one would change it for all. */
+export function markStable<R extends Result>(result: R): R {
+  for (const member of Object.values(result)) Object.freeze(member);
+  stable.add(Object.freeze(result));
+  return result;
+}
+
+export function isStable(result: Result): boolean {
+  return stable.has(result);
+}

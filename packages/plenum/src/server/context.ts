@@ -1,13 +1,31 @@
 // What a handler is given beside its arguments: the caller, and the ways to tell or ask it something while it runs.
 import { isRequestId, type JsonObject, type RequestId } from "../jsonrpc/message.ts";
-import type { AuthInfo, Call, Caller } from "../protocol/endpoint.ts";
+import type { AuthInfo, Call, Caller, Link } from "../protocol/endpoint.ts";
 import { traceContextOf } from "../protocol/meta.ts";
-import type { ElicitResult, ReadResourceResult, Root, SampleRequest, SampleResult } from "../protocol/model.ts";
+import {
+  type ElicitResult,
+  type LogLevel,
+  logLevels,
+  type ReadResourceResult,
+  type Root,
+  type SampleRequest,
+  type SampleResult,
+} from "../protocol/model.ts";
 import type { InferOutput } from "../schema/infer.ts";
 import type { AnySchema } from "../schema/standard.ts";
 import { createRate, type Rate } from "../util/rate.ts";
 import { elicitForm, elicitUrl, listRoots, sample } from "./ask.ts";
-import { createLog, type Log, type LogEntry } from "./log.ts";
+
+export interface LogEntry {
+  readonly level: LogLevel;
+  readonly logger?: string;
+  readonly data: unknown;
+}
+
+type LogAt = (data: unknown, logger?: string) => void;
+
+/** `log.info(data, "db")`, and the same for every level of RFC 5424. Data is any JSON value. */
+export type Log = { readonly [L in LogLevel]: LogAt };
 
 export interface Context<Lifespan = unknown> {
   /** Aborts when the caller cancels or is gone. Hand it to whatever you await. */
@@ -163,4 +181,35 @@ class Progress {
     this.#held = undefined;
     if (held) this.#call.link.notify("notifications/progress", held);
   }
+}
+
+/**
+ * Log messages for the caller. The era decides whether it wants them; here they are redacted, checked and kept from
+ * flooding. Specification: server/utilities/logging.
+ */
+function createLog(link: Link, { redactLog, logsPerSecond }: ContextOptions): Log {
+  const rate = createRate({ perSecond: logsPerSecond, burst: Math.max(1, logsPerSecond) });
+  const logAt =
+    (level: LogLevel): LogAt =>
+    (data, logger) => {
+      if (!link.wantsLog(level)) return;
+      const entry: LogEntry =
+        logger === undefined ? { level, data: data ?? null } : { level, logger, data: data ?? null };
+      const shown = redactLog ? redactLog(entry) : entry;
+      if (!shown || !rate.take()) return;
+      assertJson(shown.data);
+      link.notify("notifications/message", { ...shown });
+    };
+  return Object.fromEntries(logLevels.map((level) => [level, logAt(level)])) as Log;
+}
+
+/** Found here, at the line that logs it, rather than somewhere in a transport. */
+function assertJson(data: unknown): void {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(data);
+  } catch (cause) {
+    throw new TypeError("Log data must be a JSON value: this one has a cycle or a BigInt", { cause });
+  }
+  if (text === undefined) throw new TypeError(`Log data must be a JSON value, not a ${typeof data}`);
 }

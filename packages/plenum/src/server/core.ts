@@ -2,18 +2,24 @@
 // endpoint. Tools, resources and prompts are features, each in its own file, that the core is offered. It holds no
 // per-peer state at all: one object serves any number of peers, and nothing can leak from one to another.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
-import type { Call, Description, Endpoint, Result } from "../protocol/endpoint.ts";
+import type { CacheHints, Call, Description, Endpoint, Result } from "../protocol/endpoint.ts";
 import { isTellable, McpError, methodNotFound } from "../protocol/errors.ts";
-import { checkExtensionId } from "../protocol/meta.ts";
+import { assertExtensionId } from "../protocol/meta.ts";
 import { findMethod } from "../protocol/methods.ts";
-import { composeMiddleware, type Middleware, type Next } from "../protocol/middleware.ts";
-import type { Icon, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
+import type { Middleware, Next } from "../protocol/middleware.ts";
+import type { CacheScope, Icon, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import { createSealer, type Sealer } from "../util/seal.ts";
-import { type CacheOptions, toCacheHints } from "./cache.ts";
-import { CallContext, type Context, type ContextOptions } from "./context.ts";
+import { CallContext, type Context, type ContextOptions, type LogEntry } from "./context.ts";
 import { createLifespan, type LifespanOption } from "./lifespan.ts";
-import type { LogEntry } from "./log.ts";
 import { createWatchers, type Watchers } from "./watchers.ts";
+
+/** Hints on how long, and for whom, a client may keep a result. Specification: server/utilities/caching. */
+export interface CacheOptions {
+  /** How long it may be kept. */
+  readonly ttlMs: number;
+  /** Whether caches may share it between callers. Default: private. */
+  readonly scope?: CacheScope;
+}
 
 export interface ServerOptions<L> {
   readonly name: string;
@@ -104,10 +110,7 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     if (typeof options?.[key] !== "string") throw new TypeError(`createServer needs a "${key}", a string`);
   }
   const { name, version, title, icons, instructions, extensions, pageSize = 250, onError } = options;
-  for (const id of Object.keys(extensions ?? {})) {
-    const problem = checkExtensionId(id);
-    if (problem) throw new TypeError(problem);
-  }
+  Object.keys(extensions ?? {}).forEach(assertExtensionId);
   if (!(Number.isInteger(pageSize) && pageSize > 0)) {
     throw new TypeError(`pageSize is a whole number above 0, not ${pageSize}`);
   }
@@ -209,7 +212,8 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     },
     use(around) {
       middleware.push(around);
-      run = composeMiddleware(middleware, dispatch);
+      // Composed here, not per call; the first one used is the outermost.
+      run = middleware.reduceRight<Next>((next, outer) => (call) => outer(call, next), dispatch);
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -244,4 +248,13 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     },
   });
   return core;
+}
+
+/** Throws a TypeError that begins with `what` for values that the protocol does not have. */
+export function toCacheHints({ ttlMs, scope = "private" }: CacheOptions, what: string): CacheHints {
+  if (!(Number.isInteger(ttlMs) && ttlMs >= 0))
+    throw new TypeError(`${what}: cache.ttlMs is a whole number of milliseconds, 0 or more, not ${ttlMs}`);
+  if (scope !== "public" && scope !== "private")
+    throw new TypeError(`${what}: cache.scope is "public" or "private", not ${JSON.stringify(scope)}`);
+  return { ttlMs, cacheScope: scope };
 }

@@ -25,8 +25,15 @@ import { assertCompleters, type Completable, type Completer, hasCompleters } fro
 import { assertMimeType } from "./content.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
-import { listPages } from "./page.ts";
-import { assertDefinition, isVisible, type NoInput, type Registration, Registry, type Visible } from "./registry.ts";
+import {
+  assertDefinition,
+  isVisible,
+  listPages,
+  type NoInput,
+  type Registration,
+  Registry,
+  type Visible,
+} from "./registry.ts";
 
 export interface PromptOptions<Arguments extends AnySchema, Lifespan> {
   readonly title?: string;

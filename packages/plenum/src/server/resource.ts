@@ -16,12 +16,10 @@ import type {
 import { encodeBase64 } from "../util/base64.ts";
 import { quote } from "../util/quote.ts";
 import { isUriTemplate, parseUriTemplate, type TemplateVariables, type UriTemplate } from "../util/uri-template.ts";
-import { type CacheOptions, toCacheHints } from "./cache.ts";
 import { assertCompleters, type Completable, type Completer, hasCompleters } from "./completion.ts";
 import type { CallContext, Context } from "./context.ts";
-import type { Core } from "./core.ts";
-import { listPages } from "./page.ts";
-import { assertDefinition, isVisible, type Registration, Registry, type Visible } from "./registry.ts";
+import { type CacheOptions, type Core, toCacheHints } from "./core.ts";
+import { assertDefinition, isVisible, listPages, type Registration, Registry, type Visible } from "./registry.ts";
 
 type DatedAnnotations = Omit<Annotations, "lastModified"> & { readonly lastModified?: string | Date };
 

@@ -11,11 +11,11 @@ import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/s
 import { quote } from "../util/quote.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
-import { listPages } from "./page.ts";
 import {
   assertDefinition,
   type Entry,
   isVisible,
+  listPages,
   type NoInput,
   type Registration,
   Registry,

@@ -1,8 +1,8 @@
 // How the sessioned era writes results: the fitted result and nothing else around it.
 import { type JsonObject, PreparedJson } from "../../jsonrpc/message.ts";
-import { type Description, isStable, type Result } from "../endpoint.ts";
+import type { Description, Result } from "../endpoint.ts";
 import type { Method } from "../methods.ts";
-import { reviseResult } from "../revise.ts";
+import { isStable, reviseResult } from "../revise.ts";
 import type { Revision } from "../revisions.ts";
 
 const prepared = new WeakMap<Result, Map<Revision, PreparedJson>>();

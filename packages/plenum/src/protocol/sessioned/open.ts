@@ -2,6 +2,7 @@
 // Specification: basic/lifecycle of 2024-11-05 to 2025-11-25.
 import type { Exchange } from "../../jsonrpc/connection.ts";
 import type { JsonObject, Request } from "../../jsonrpc/message.ts";
+import { createDeferred } from "../../util/deferred.ts";
 import { quote } from "../../util/quote.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Call, Caller, Description } from "../endpoint.ts";
@@ -14,7 +15,7 @@ import { toToolFault } from "../revise.ts";
 import { factsOf, isRevision, type Revision } from "../revisions.ts";
 import { askClient } from "./ask.ts";
 import { encodeResult, toInitializeResult } from "./codec.ts";
-import { createSession, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { subscribe, tellChange } from "./watch.ts";
 
 /** The era for one connection, and what its handshake agreed on. */
@@ -57,7 +58,17 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
       const description = (await endpoint.call(call)) as unknown as Description;
       const result = encodeResult(method, toInitializeResult(description, revision), revision) as JsonObject;
       // A cancelled or cut-off handshake opens nothing.
-      if (!exchange.ended) session = createSession(call.client, description.capabilities, description.logLevel);
+      if (exchange.ended) return result;
+      const { capabilities, logLevel } = description;
+      session = {
+        revision,
+        client: call.client,
+        capabilities,
+        subscriptions: new Set(),
+        logLevel,
+        ready: createDeferred<void>(),
+        initialized: false,
+      };
       return result;
     } finally {
       isOpening = false;

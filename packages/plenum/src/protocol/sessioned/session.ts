@@ -1,6 +1,6 @@
 // The state of one sessioned connection: what the handshake agreed on and what the client asked for since. It is the
 // only per-peer state in the house, and it lives and dies with its connection.
-import { createDeferred, type Deferred } from "../../util/deferred.ts";
+import type { Deferred } from "../../util/deferred.ts";
 import type { Caller } from "../endpoint.ts";
 import type { LogLevel, ServerCapabilities } from "../model.ts";
 import type { Revision } from "../revisions.ts";
@@ -16,16 +16,4 @@ export interface Session {
   /** Settled when the client has said `notifications/initialized`: until then it is sent no request. */
   readonly ready: Deferred<void>;
   initialized: boolean;
-}
-
-export function createSession(client: Caller, capabilities: ServerCapabilities, logLevel: LogLevel): Session {
-  return {
-    revision: client.revision,
-    client,
-    capabilities,
-    subscriptions: new Set(),
-    logLevel,
-    ready: createDeferred<void>(),
-    initialized: false,
-  };
 }

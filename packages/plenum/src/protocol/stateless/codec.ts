@@ -1,12 +1,12 @@
 // How the stateless era reads a request's `_meta` and writes results: `resultType` on each, the server's name in
 // `_meta`, cache hints where the method has them. Specification: basic/index § _meta, server/utilities/caching.
 import { isObject, type JsonObject, PreparedJson, type Request } from "../../jsonrpc/message.ts";
-import { type Caller, type Description, type Endpoint, isStable, type Result } from "../endpoint.ts";
+import type { Caller, Description, Endpoint, Result } from "../endpoint.ts";
 import { McpError } from "../errors.ts";
 import { metaKeys, metaOf } from "../meta.ts";
 import type { Method } from "../methods.ts";
 import type { ClientCapabilities, Implementation } from "../model.ts";
-import { reviseResult } from "../revise.ts";
+import { isStable, reviseResult } from "../revise.ts";
 import { isRevision, type Revision } from "../revisions.ts";
 
 /**

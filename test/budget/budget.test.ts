@@ -1,0 +1,102 @@
+// Budgets: how large a small server is when it is bundled, and what importing the library costs.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build, type Metafile } from "esbuild";
+import { expect, test } from "vitest";
+import { ensureBuilt, packageFolder } from "../house/built.ts";
+import { root } from "../house/source.ts";
+
+const maxImportMs = 30;
+
+/** One tool, served in memory, called by hand; prints the answer. */
+const oneToolServer = (path: string) => `
+import { serve } from "plenum";
+import { createMemoryPair } from "plenum/memory";
+import { createServer } from "${path}";
+
+const server = createServer({ name: "small", version: "1.0.0" });
+const input = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+server.tool("echo", { input }, ({ text }) => text);
+const [near, far] = createMemoryPair();
+serve(server, far);
+near.open({ receive: ({ message }) => console.log(JSON.stringify(message)), closed() {} });
+const clientInfo = { name: "by hand", version: "1.0.0" };
+const send = (id, method, params) => near.send({ jsonrpc: "2.0", id, method, params });
+send(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+setTimeout(() => send(2, "tools/call", { name: "echo", arguments: { text: "hello" } }));
+`;
+
+/** What each room weighs, heaviest first. */
+function describeParts({ outputs }: Metafile): string {
+  const rooms = new Map<string, number>();
+  for (const [path, { bytesInOutput }] of Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs))) {
+    const room = /^packages\/plenum\/src\/(protocol\/wire|[^/]+)\//.exec(path)?.[1] ?? "rest";
+    rooms.set(room, (rooms.get(room) ?? 0) + bytesInOutput);
+  }
+  return [...rooms]
+    .sort(([, a], [, b]) => b - a)
+    .map(([room, bytes]) => `${room} ${bytes}`)
+    .join(", ");
+}
+
+test.each([
+  // A server of one tool carries what tools need; with resources, prompts and completion beside it, it is larger.
+  ["plenum/tools", 25_000],
+  ["plenum", 29_000],
+])(
+  "a one-tool server with %s is under %i bytes, minified and compressed, and works",
+  async (path, maxBytes) => {
+    const { outputFiles, metafile } = await build({
+      stdin: { contents: oneToolServer(path), resolveDir: root, loader: "js" },
+      absWorkingDir: root,
+      bundle: true,
+      minify: true,
+      write: false,
+      metafile: true,
+      format: "esm",
+      target: "es2022",
+      conditions: ["source"],
+      logLevel: "silent",
+    });
+    const code = outputFiles[0]?.contents ?? new Uint8Array();
+    const bytes = gzipSync(code, { level: 9 }).length;
+    console.log(`${path}: ${bytes} bytes compressed, ${code.length} minified (${describeParts(metafile)})`);
+    const answer = execFileSync(process.execPath, ["--input-type=module"], { input: code, encoding: "utf8" });
+    expect(answer).toContain('"text":"hello"');
+    expect(bytes).toBeLessThan(maxBytes);
+  },
+  60_000,
+);
+
+/** CPU time in milliseconds that a fresh Node spends on a script. */
+function cpuOf(script: string): number {
+  const measured = `const before = process.cpuUsage(); ${script}; const { user, system } = process.cpuUsage(before);
+    console.log((user + system) / 1000);`;
+  return Number(execFileSync(process.execPath, ["--input-type=module", "--eval", measured], { encoding: "utf8" }));
+}
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
+test(`importing the library takes less than ${maxImportMs} ms of CPU`, async () => {
+  await ensureBuilt();
+  const folder = mkdtempSync(join(tmpdir(), "plenum-"));
+  try {
+    writeFileSync(join(folder, "empty.mjs"), "");
+    const importOf = (file: string) => `await import(${JSON.stringify(pathToFileURL(file).href)})`;
+    const library = importOf(join(packageFolder, "dist", "index.js"));
+    const nothing = importOf(join(folder, "empty.mjs"));
+    cpuOf(library);
+    // Taken in pairs, so that what else the machine does weighs on both.
+    const costs = Array.from({ length: 7 }, () => cpuOf(library) - cpuOf(nothing));
+    const cost = median(costs);
+    console.log(`import: ${cost.toFixed(1)} ms of CPU`);
+    expect(cost).toBeLessThan(maxImportMs);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}, 60_000);
