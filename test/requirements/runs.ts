@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import type { Cover } from "./covers.ts";
 
-/** The projects of vitest.config.ts. */
+/** The projects of vitest.config.ts whose tests may name requirements. */
 export const projects = ["unit", "suite"] as const;
 
 export interface Run {

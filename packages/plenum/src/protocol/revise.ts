@@ -1,7 +1,7 @@
 // From the superset model to one revision and back, for whatever both eras have in common: params read and checked,
 // results fitted and checked, and the few values that must be rebuilt rather than trimmed.
 import { isObject, type JsonObject, type Request } from "../jsonrpc/message.ts";
-import { schemaMapKeywords } from "../schema/dialect.ts";
+import { schemaMapKeywords } from "../schema/keywords.ts";
 import type { Result } from "./endpoint.ts";
 import { McpError } from "./errors.ts";
 import { metaOf } from "./meta.ts";

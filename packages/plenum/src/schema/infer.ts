@@ -2,7 +2,7 @@
 // What cannot be read off (references, conditions, a schema that is not a literal) is `unknown`.
 
 import type { StandardTypedV1 } from "@standard-schema/spec";
-import type { JsonSchema } from "./resource.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 declare const described: unique symbol;
 

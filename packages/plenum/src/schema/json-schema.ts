@@ -1,17 +1,27 @@
 // Compiles a JSON Schema (2020-12 or draft-07) to a function that checks values, without `eval`.
 // Schemas and values may come from strangers: size, depth and time are bounded, and nothing is fetched.
+// A schema is first walked for its parts, `$id`s and anchors (2020-12 core, sections 8.2 and 9; draft-07 core, section
+// 8); then what can be reached from its root is compiled.
 
-import { type Check, fail, isObject, type Run, type SchemaIssue, spend } from "./check.ts";
-import type { Dialect } from "./dialect.ts";
-import { additionalItems, arrayKeywords, prefixItems, unevaluatedItems } from "./keywords-array.ts";
-import { $dynamicRef, $ref, logicKeywords } from "./keywords-logic.ts";
-import { dependencies, objectKeywords, unevaluatedProperties } from "./keywords-object.ts";
-import { valueKeywords } from "./keywords-value.ts";
-import { compilePattern, type PatternTest } from "./pattern.ts";
-import type { JsonSchema, Target } from "./resource.ts";
-import { indexResources } from "./resources.ts";
-import { type Formats, type Keyword, own, refuse, type Site, toPointer } from "./site.ts";
-import { assertNoLoop, inSequence, type Unit, withScope, withSeen } from "./unit.ts";
+import {
+  type Check,
+  every,
+  type Formats,
+  fail,
+  isObject,
+  type JsonSchema,
+  keywords,
+  merge,
+  no,
+  own,
+  type Reference,
+  type Run,
+  refuse,
+  type SchemaIssue,
+  type Seen,
+  type Site,
+  stop,
+} from "./keywords.ts";
 
 export type { Formats, JsonSchema, SchemaIssue };
 
@@ -28,7 +38,7 @@ export interface SchemaLimits {
 
 export interface SchemaOptions extends SchemaLimits {
   /** The dialect of schemas that declare none with `$schema`. Default 2020-12. */
-  readonly defaultDialect?: Dialect["name"];
+  readonly defaultDialect?: "2020-12" | "draft-07";
   /** Makes `format` an assertion for the names given here. Without it, `format` asserts nothing. */
   readonly formats?: Formats;
   /** Schemas that a `$ref` may lead to, by URI. Others are refused: nothing is fetched. */
@@ -38,134 +48,177 @@ export interface SchemaOptions extends SchemaLimits {
 /** Checks a value: undefined when it is valid, otherwise the reasons why not. Does not change the value. */
 export type Validator = (value: unknown) => readonly SchemaIssue[] | undefined;
 
-// In the order they are checked: what is quick and telling first, what depends on the others last.
-const modern: readonly [string, Keyword][] = Object.entries({
-  ...valueKeywords,
-  $ref,
-  $dynamicRef,
-  ...logicKeywords,
-  dependentRequired: dependencies,
-  dependentSchemas: dependencies,
-  ...objectKeywords,
-  prefixItems,
-  ...arrayKeywords,
-});
-const unevaluated: readonly [string, Keyword][] = Object.entries({ unevaluatedProperties, unevaluatedItems });
-const legacy: readonly [string, Keyword][] = Object.entries({
-  ...valueKeywords,
-  ...logicKeywords,
-  dependencies,
-  ...objectKeywords,
-  ...arrayKeywords,
-  additionalItems,
-});
-const legacyReference: readonly [string, Keyword][] = [["$ref", $ref]];
+/** What a schema has in common with its neighbours: those with the same `$id`. */
+interface Resource {
+  readonly uri: string;
+  readonly legacy: boolean;
+  readonly dynamic: Map<string, Unit>;
+}
 
-const pending: Check = () => false;
+/** A schema that is compiled once, however often it is referred to. */
+interface Unit extends Site, Resource, Reference {
+  /** For messages: where the schema stands. */
+  readonly at: string;
+}
+
+const nowhere: Run["scope"] = new Map();
+const unnamed = "schema:///";
+
+/** What cannot be resolved is left as it is: it will be found nowhere. */
+const split = (ref: string, base: string): [uri: string, fragment: string] => {
+  const [uri, fragment = ""] = ref.split("#") as [string, string?];
+  try {
+    return [uri ? new URL(uri, base).href : base, decodeURIComponent(fragment)];
+  } catch {
+    return [uri, fragment];
+  }
+};
+
+const toResource = (uri: string, schema: unknown, legacy: boolean): Resource => {
+  const declared = own(schema as object, "$schema");
+  const match = /^https?:\/\/json-schema\.org\/draft(\/2020-12|-07)\/schema#?$/.exec(String(declared));
+  if (declared !== undefined && !match)
+    stop(
+      `the dialect ${JSON.stringify(declared)} is not supported; use https://json-schema.org/draft/2020-12/schema or draft-07`,
+    );
+  return { uri, legacy: match ? match[1] === "-07" : legacy, dynamic: new Map() };
+};
 
 /**
  * Compiles a schema. Throws a TypeError when its dialect is not supported, a reference leads nowhere or outside, a keyword
- * has a value it cannot have, references run in a circle, or the schema is larger than the limits allow.
+ * has a value it cannot have, or the schema is larger than the limits allow.
  */
 export function compileJsonSchema(schema: JsonSchema | boolean, options: SchemaOptions = {}): Validator {
-  const { maxDepth = 256, maxSubschemas = 10_000, maxSteps = 2_000_000, maxErrors = 20 } = options;
-  const { defaultDialect = "2020-12", documents = {}, formats } = options;
-  const resources = indexResources(schema, { maxDepth, maxSubschemas, defaultDialect, documents });
+  const {
+    maxDepth = 256,
+    maxSubschemas = 10_000,
+    maxSteps = 2_000_000,
+    maxErrors = 20,
+    defaultDialect,
+    documents = {},
+    formats = {},
+  } = options;
+  /** By schema, and by URI with anchor. */
   const units = new Map<unknown, Unit>();
-  const waiting: Unit[] = [];
-  const patterns = new Map<string, PatternTest>();
+  const references: (() => void)[] = [];
+  let count = 0;
+  let depth = 0;
 
-  const unitOf = (target: Target): Unit => {
-    let unit = units.get(target.schema);
-    if (!unit) {
-      unit = { check: pending, target, same: [] };
-      units.set(target.schema, unit);
-      waiting.push(unit);
+  const compile = (schema: unknown, parent: Resource, at: string): Unit => {
+    if (++count > maxSubschemas) stop(`has more than ${maxSubschemas} subschemas`);
+    if (depth > maxDepth) stop(`nested deeper than ${maxDepth} levels`);
+    if (schema === false) return { ...(parent as Unit), check: no };
+    const object = schema === true ? {} : schema;
+    if (!isObject(object)) return refuse(at, "a schema");
+    const known = units.get(object);
+    if (known) return known;
+
+    const text = (key: string) => String(own(object, key, ""));
+    const id = parent.legacy && text("$ref") ? "" : text("$id");
+    const [uri, fragment] = split(id, parent.uri);
+    const home = id && id[0] !== "#" ? toResource(uri, object, parent.legacy) : parent;
+    const { legacy, dynamic } = home;
+    const unit: Unit = {
+      ...home,
+      schema: object,
+      at,
+      formats,
+      check: undefined,
+      sub: (schema, at) => compile(schema, unit, at).check ?? refuse(at, "a tree"),
+      follow: (ref, at, isDynamic) => {
+        let target: Unit;
+        references.push(() => {
+          target = find(ref, at, uri);
+        });
+        const anchor = ref.replace(/.*#/, "");
+        return (value, run, seen) => {
+          // Leads to the outermost resource on the way that has the same dynamic anchor, if it starts at one at all.
+          const outermost = isDynamic && target.dynamic.get(anchor) === target && run.scope.get(anchor);
+          return ((outermost || target).check as Check)(value, run, seen);
+        };
+      },
+    };
+    units.set(object, unit);
+    if (id) units.set(`${uri}#${fragment}`, unit);
+    const anchor = text("$dynamicAnchor");
+    for (const name of [text("$anchor"), anchor]) if (name) units.set(`${uri}#${name}`, unit);
+    if (anchor) dynamic.set(anchor, unit);
+
+    const foreign = !legacy
+      ? /cies$|lItems$/
+      : own(object, "$ref") === undefined
+        ? /^(\$dyn|dependent|prefix|une)/
+        : /^(?!\$ref|\$?def)/;
+    const checks: Check[] = [];
+    depth++;
+    let late = 0;
+    for (const [name, make] of keywords) {
+      const value = own(object, name);
+      if (value === undefined || foreign.test(name)) continue;
+      const made = make(value, `${at}/${name}`, unit, name);
+      if (/^une/.test(name)) late ||= checks.length + 1;
+      if (made)
+        checks.push(
+          typeof made === "function"
+            ? made
+            : (value, run, seen) => !made[0](value, run, seen) && fail(run, name, made[1]),
+        );
     }
+    depth--;
+    // A wrong type makes the rest pointless, and what is unevaluated is known only when the rest holds.
+    const whole = every(checks, own(object, "type") && 1, late - 1);
+    unit.check = (value, run, outer) => {
+      if (++run.depth > maxDepth) run.steps = 0;
+      if (--run.steps < 0) return [];
+      const { scope } = run;
+      if (dynamic.size > 0 && !scope.has(dynamic)) {
+        run.scope = new Map<unknown, Reference>([[dynamic, unit], ...dynamic, ...scope]);
+        run.steps -= run.scope.size;
+      }
+      const seen: Seen = late ? new Set() : outer;
+      const found = whole(value, run, seen);
+      if (late) merge(run, seen, outer);
+      run.scope = scope;
+      run.depth--;
+      return found;
+    };
     return unit;
   };
 
-  const pattern = (source: string, at: string): PatternTest => {
-    let test = patterns.get(source);
-    if (!test) {
-      try {
-        test = compilePattern(source);
-      } catch (error) {
-        return refuse(at, `a regular expression (${(error as Error).message})`);
-      }
-      patterns.set(source, test);
+  const enter = (uri: string, root: unknown, at: string): Unit => {
+    const unit = compile(root, toResource(uri, root, defaultDialect === "draft-07"), at);
+    units.set(`${uri}#`, unit);
+    return unit;
+  };
+
+  const find = (ref: string, at: string, base: string): Unit => {
+    const lost = (where: string) => stop(`the reference ${JSON.stringify(ref)} at ${at} leads ${where}`);
+    const [uri, fragment] = split(ref, base);
+    const document = () => Object.keys(documents).find((key) => split(key, unnamed)[0] === uri);
+    const root =
+      units.get(`${uri}#`) ??
+      units.get(`${uri}#${fragment}`) ??
+      enter(uri, documents[document() ?? lost("outside this schema: remote schemas are never fetched")], `${uri}#`);
+    if (fragment[0] !== "/") return (fragment ? units.get(`${root.uri}#${fragment}`) : root) ?? lost("nowhere");
+    let parent = root;
+    let schema: unknown = root.schema;
+    for (const part of fragment.slice(1).split("/")) {
+      schema = own(Object(schema), part.replaceAll("~1", "/").replaceAll("~0", "~"));
+      parent = units.get(schema) ?? parent;
     }
-    return test;
+    // It may be a place that holds no schema by itself, such as below an unknown keyword.
+    return schema === undefined ? lost("nowhere") : compile(schema, parent, root.at + fragment);
   };
 
-  const finish = (unit: Unit): Check => {
-    if (unit.check === pending) unit.check = compile(unit);
-    return unit.check;
-  };
+  const check = enter(unnamed, schema, "#").check as Check;
+  for (const resolve of references) resolve();
 
-  const compile = (unit: Unit): Check => {
-    const { schema, resource, at } = unit.target;
-    if (schema === true) return (_, run) => spend(run, 1);
-    if (schema === false) return (_, run) => spend(run, 1) && fail(run, "false", "is not allowed");
-    if (!isObject(schema)) return refuse(at, "a schema: an object or a boolean");
-    const site: Site = {
-      schema,
-      resource,
-      at,
-      formats,
-      pattern,
-      compile: (schema, at, sameValue) => {
-        const inner = unitOf({ schema, resource: isObject(schema) ? resources.of(schema, resource) : resource, at });
-        if (sameValue) unit.same.push(inner);
-        return finish(inner);
-      },
-      resolve: (ref, at) => resources.resolve(ref, resource, at),
-      // What a reference leads to may be under way, and chains of references may be long: it waits for its turn.
-      follow: (target, sameValue) => {
-        const inner = unitOf(target);
-        if (sameValue) unit.same.push(inner);
-        return inner;
-      },
-    };
-    const checks: Check[] = [];
-    const add = ([name, keyword]: readonly [string, Keyword]): void => {
-      const value = own(schema, name);
-      const check = value === undefined ? undefined : keyword(value, site, toPointer(at, name));
-      if (check) checks.push(check);
-    };
-    if (!resource.dialect.legacy) modern.forEach(add);
-    else (own(schema, "$ref") === undefined ? legacy : legacyReference).forEach(add);
-    const late = checks.length;
-    if (!resource.dialect.legacy) unevaluated.forEach(add);
-    const whole = inSequence(checks, own(schema, "type") !== undefined, late, maxDepth);
-    const kept = checks.length > late ? withSeen(whole) : whole;
-    return resource.dynamic.size > 0 ? withScope(kept, resource) : kept;
-  };
-
-  const main = unitOf({ schema, resource: resources.main, at: "#" });
-  let dynamic = 0;
-  for (;;) {
-    const unit = waiting.pop() ?? (resources.dynamic[dynamic] && unitOf(resources.dynamic[dynamic++] as Target));
-    if (!unit) break;
-    finish(unit);
-  }
-  assertNoLoop(units.values());
-
-  const check = main.check;
-  const start = (issues: SchemaIssue[] | undefined): Run => ({
-    issues,
-    path: [],
-    steps: maxSteps,
-    depth: 0,
-    maxIssues: maxErrors,
-    scope: undefined,
-  });
   return (value) => {
-    const run = start(undefined);
-    if (check(value, run, undefined) && run.steps >= 0) return undefined;
-    const issues: SchemaIssue[] = [];
-    if (run.steps >= 0) check(value, start(issues), undefined);
-    if (issues.length === 0) issues.push({ path: [], message: "is too large or too deep to check", keyword: "limit" });
-    return issues;
+    const run: Run = { steps: maxSteps, depth: 0, max: maxErrors, scope: nowhere };
+    const found = check(value, run);
+    if (found && found.length > 0) return found.slice(0, maxErrors);
+    if (run.steps >= 0) return undefined;
+    run.steps = 1;
+    return fail(run, "limit", "is too large or too deep to check");
   };
 }

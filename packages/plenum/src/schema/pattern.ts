@@ -1,183 +1,160 @@
 // Tests text against a pattern in bounded time. Patterns come from strangers, and the native engine may need
-// exponential time for them: it is asked only when the worst case is known to be cheap. Otherwise a small matcher
-// walks the same structure with its own stack, remembers where it has failed, and counts its steps.
-
-import { parsePattern, type Syntax } from "./pattern-syntax.ts";
+// exponential time for them: it is asked only when the worst case is known to be cheap. Otherwise all ways through the
+// pattern are followed at once, character by character, and every step is counted.
+// The structure of a pattern (ECMA-262 section 22.2.1) is read here; single characters, classes and edges are left to
+// the native engine. Only what it has already accepted is read, so mistakes need no message of their own.
 
 /** Tests a text. Takes what it costs from `budget.steps`, and leaves it below zero when the answer is not known. */
-export type PatternTest = (text: string, budget: { steps: number }) => boolean;
+export type PatternTest = (text: string, budget: Budget) => boolean;
+
+interface Budget {
+  steps: number;
+}
 
 interface State {
-  /** What comes next; undefined at the end of the pattern. */
-  next: State | undefined;
-  /** Set where there is another way to go on: that way, and the row in which failures here are remembered. */
-  readonly also?: State;
-  readonly fork?: number;
-  /** Set where the text is looked at: the position to go on from, or -1 for a mismatch. */
-  readonly step?: (walk: Walk, at: number) => number;
+  /** What may come next; nothing at the end of the pattern. */
+  readonly to: State[];
+  /** Where to go on from; below `at` when the text does not fit. */
+  readonly step?: ((text: string, at: number, budget: Budget) => number) | undefined;
 }
 
-interface Walk {
-  readonly text: string;
-  readonly budget: { steps: number };
-}
+/** A part of a pattern: in how many ways a text of some length may be tried, and how it is written out as states. */
+type Part = readonly [ways: (length: number) => number, build: (to: State) => State];
 
-interface Program {
-  readonly unicode: boolean;
-  readonly start: State;
-  readonly forks: number;
-}
+// A group's opening, a class, an escape, a quantifier, or one character.
+const token =
+  /\((?:\?(?:<?[:=!]|<[^>]*>))?|\[(?:\\.|[^\]\\])*\]|\\(?:[up]\{[^}]*\}|(?:ud[89ab]..\\)?u[\da-f]{4}|x[\da-f]{2}|.)|(?:[*+?]|\{\d+,?\d*\})\??|./;
 
-const maxLength = 10_000;
-
-/** Larger patterns, once `{n,m}` is written out, are not tried. */
-const maxStates = 20_000;
-
-/** The native engine is asked for up to this many of its steps; 64 of them count as one of ours. */
-const maxNativeCost = 1_000_000;
+const end: State = { to: [] };
 
 /**
- * Prepares a pattern, with Unicode semantics if it is valid so. Throws a SyntaxError when it is not a regular expression,
- * and a TypeError when it is too long, nested too deep or has a kind of group that is not supported.
+ * Prepares a pattern, with Unicode semantics if it is valid so. Throws when it is not a regular expression, is too long, or
+ * could take exponential time in a way that cannot be avoided here (backreferences, lookbehind).
  */
-export function compilePattern(source: string): PatternTest {
-  if (source.length > maxLength) throw new TypeError("too long");
+export const compilePattern = (source: string): PatternTest => {
+  if (source.length > 10_000) throw new TypeError("too long");
   let native: RegExp;
   try {
     native = new RegExp(source, "u");
   } catch {
     native = new RegExp(source);
   }
-  const syntax = parsePattern(source, native.flags);
-  const anchored = isAnchored(syntax);
-  const [degree, ways] = worstCase(syntax);
-  const power = anchored ? degree : degree + 1;
-  let program: Program | undefined;
-  return (text, budget) => {
-    const cost = ways * (text.length + 1) ** power;
-    if (cost <= maxNativeCost) {
-      budget.steps -= 1 + (cost >> 6);
-      try {
-        return native.test(text);
-      } catch {
-        // Engines may find only now that a pattern is too large for them.
-        budget.steps = -1;
-        return false;
-      }
-    }
-    program ??= assemble(syntax, native.unicode, { states: 0 });
-    return search(program, { text, budget }, 0, anchored ? 0 : text.length);
+  const { flags } = native;
+  const tokens = source.match(new RegExp(token, `gsi${flags}`)) ?? [];
+  let next = 0;
+  let states = 0;
+
+  const state = (to: State[], step?: State["step"]): State => {
+    // Once `{n,m}` is written out, a pattern may be too large to try.
+    if (++states > 20_000) throw new Error();
+    return { to, step };
   };
-}
 
-function isAnchored(syntax: Syntax): boolean {
-  if (syntax.kind === "all") return syntax.parts[0] !== undefined && isAnchored(syntax.parts[0]);
-  if (syntax.kind === "any") return syntax.parts.every(isAnchored);
-  return syntax.kind === "edge" && syntax.start === true;
-}
+  /** Reads alternatives up to the end of their group. */
+  const parse = (): Part => {
+    let parts: Part[] = [];
+    const options = [parts];
+    for (let text = tokens[next++]; text && text !== ")"; text = tokens[next++])
+      if (text === "|") {
+        parts = [];
+        options.push(parts);
+      } else parts.push(repeat(term(text)));
+    return [
+      (length) => options.reduce((sum, parts) => sum + parts.reduce((product, [ways]) => product * ways(length), 1), 0),
+      (to) => state(options.map((parts) => parts.reduceRight((to, [, build]) => build(to), to))),
+    ];
+  };
 
-/** A bound on backtracking: at most `ways * length ** degree` attempts. */
-function worstCase(syntax: Syntax): [degree: number, ways: number] {
-  if ("parts" in syntax) {
-    const inner = syntax.parts.map(worstCase);
-    const sum = (which: 0 | 1) => inner.reduce((total, part) => total + part[which], 0);
-    if (syntax.kind === "any") return [Math.max(...inner.map((part) => part[0])), sum(1)];
-    return [sum(0), inner.reduce((total, part) => total * part[1], 1)];
-  }
-  if (!("part" in syntax)) return [syntax.kind === "back" ? 1 : 0, 1];
-  const [degree, ways] = worstCase(syntax.part);
-  if (syntax.kind === "look") return [degree + (syntax.behind ? 1 : 0), ways];
-  // Guarded against 0 * Infinity; 1 ** Infinity is no number either.
-  const choice = syntax.min === syntax.max ? 0 : 1;
-  return [(degree && degree * syntax.max) + choice, ways === 1 ? 1 : ways ** syntax.max];
-}
+  const term = (token: string): Part => {
+    if (token[0] !== "(")
+      return [
+        () => 1,
+        (to) => {
+          const one = new RegExp(token, `y${flags}`);
+          return state([to], (text, at) => {
+            one.lastIndex = at;
+            return one.test(text) ? one.lastIndex : -1;
+          });
+        },
+      ];
+    const part = parse();
+    if (!/[=!]$/.test(token)) return part;
+    return [
+      part[0],
+      (to) => {
+        const inner = part[1](end);
+        return state([to], (text, at, budget) =>
+          search(inner, text, budget, at, at) === token.endsWith("=") ? at : -1,
+        );
+      },
+    ];
+  };
 
-/**
- * Writes a structure out as states. Greedy or lazy makes no difference to whether a text matches, and without
- * backreferences the way to a state makes none to whether it leads to a match: so failures can be remembered.
- */
-function assemble(syntax: Syntax, unicode: boolean, size: { states: number }): Program {
-  let forks = 0;
-  const fork = (next: State | undefined, also: State): State => ({ next, also, fork: forks++ });
-
-  const build = (syntax: Syntax, next: State): State => {
-    size.states++;
-    switch (syntax.kind) {
-      case "char":
-        return {
-          next,
-          step: ({ text }, at) => {
-            if (at >= text.length) return -1;
-            const char = unicode ? String.fromCodePoint(text.codePointAt(at) as number) : text.charAt(at);
-            return syntax.test(char) ? at + char.length : -1;
-          },
-        };
-      case "edge":
-        return { next, step: ({ text }, at) => (syntax.test(text, at) ? at : -1) };
-      case "all":
-        return syntax.parts.reduceRight((after, part) => build(part, after), next);
-      case "any":
-        return syntax.parts.map((part) => build(part, next)).reduceRight((also, option) => fork(option, also));
-      case "back":
-        // Too costly for the native engine, and not for this one: gives up.
-        size.states = Infinity;
-        return next;
-      case "look": {
-        const inner = assemble(syntax.part, unicode, size);
-        return {
-          next,
-          step: (walk, at) => {
-            // Looking behind is looking ahead from every earlier place for a match that ends here.
-            const found = search(inner, walk, syntax.behind ? 0 : at, at, syntax.behind ? at : undefined);
-            return found === syntax.negative ? -1 : at;
-          },
-        };
-      }
-      default: {
-        let after = next;
-        const { part, min, max } = syntax;
+  const repeat = (part: Part): Part => {
+    const count = /^([*+?]|\{(\d+)(,?)(\d*))/.exec(tokens[next] ?? "");
+    if (!count) return part;
+    next++;
+    const [, sign, low, comma, high] = count;
+    const min = low ? +low : +(sign === "+");
+    const max = low ? +(high || (comma ? Infinity : low)) : sign === "?" ? 1 : Infinity;
+    return [
+      (length) => {
+        const ways = part[0](length);
+        // 1 ** Infinity is no number.
+        return (ways > 1 ? ways ** max : 1) * (min === max ? 1 : length);
+      },
+      (to) => {
+        let after = to;
         if (max === Infinity) {
-          const loop = fork(undefined, next);
-          loop.next = build(part, loop);
-          after = loop;
-        } else
-          for (let left = max - min; left > 0 && size.states < maxStates; left--)
-            after = fork(build(part, after), next);
-        for (let left = min; left > 0 && size.states < maxStates; left--) after = build(part, after);
+          after = state([to]);
+          after.to.push(part[1](after));
+        } else for (let left = max - min; left > 0; left--) after = state([to, part[1](after)]);
+        for (let left = min; left > 0; left--) after = part[1](after);
         return after;
-      }
-    }
+      },
+    ];
   };
 
-  const start = build(syntax, { next: undefined });
-  // Too many forks for any budget: the search gives up at once.
-  return { unicode, start, forks: size.states < maxStates ? forks : Infinity };
-}
-
-/** Looks for a match that starts between two places and, if `end` is given, ends there. */
-function search({ unicode, start, forks }: Program, walk: Walk, first: number, last: number, end?: number): boolean {
-  const { text, budget } = walk;
-  const width = text.length + 1;
-  budget.steps -= (forks * width) / 8;
-  if (budget.steps < 0) return false;
-  const failed = new Uint8Array(forks * width);
-  const stack: [State | undefined, number][] = [];
-  for (let begin = first; begin <= last; begin += unicode && (text.codePointAt(begin) ?? 0) > 0xffff ? 2 : 1) {
-    stack.push([start, begin]);
-    for (let way = stack.pop(); way; way = stack.pop()) {
-      let [state, at] = way;
-      while (state && at >= 0) {
+  /** Looks for a match that starts between two places. */
+  const search = (start: State, text: string, budget: Budget, first: number, last: number): boolean => {
+    let now = new Set<State>();
+    for (let at = first; at <= last || now.size > 0; at += flags && (text.codePointAt(at) as number) > 0xffff ? 2 : 1) {
+      if (at <= last) now.add(start);
+      const later = new Set<State>();
+      // What is added on the way is visited too, and nothing twice.
+      for (const { step, to } of now) {
         if (--budget.steps < 0) return false;
-        if (state.also) {
-          const place = (state.fork as number) * width + at;
-          if (failed[place]) break;
-          failed[place] = 1;
-          stack.push([state.also, at]);
-        } else if (state.step) at = state.step(walk, at);
-        else if (end === undefined || at === end) return true;
-        state = state.next;
+        if (!to[0]) return true;
+        const after = step ? step(text, at, budget) : at;
+        if (after >= at) for (const state of to) (after > at ? later : now).add(state);
       }
+      now = later;
     }
-  }
-  return false;
-}
+    return false;
+  };
+
+  const [ways, build] = parse();
+  const isAnchored = /^\^[^|]*$/.test(source);
+  const isNativeOnly = /\\[1-9k]|\(\?<[=!]/.test(source);
+  if (isNativeOnly && ways(2) === Infinity) throw new TypeError("lookbehind or backreference too costly");
+  let start: State | undefined;
+  return (text, budget) => {
+    try {
+      const length = text.length + 1;
+      const cost = ways(length) * (isAnchored ? 1 : length) * (isNativeOnly ? length : 1);
+      // The native engine is asked for up to a million of its steps; 64 of them count as one of ours.
+      if (cost <= 1e6) {
+        budget.steps -= 1 + (cost >> 6);
+        return native.test(text);
+      }
+      if (!isNativeOnly) {
+        start ??= build(end);
+        return search(start, text, budget, 0, isAnchored ? 0 : text.length);
+      }
+    } catch {
+      // Too large when written out, or found to be too large for the native engine only now.
+    }
+    budget.steps = -1;
+    return false;
+  };
+};
