@@ -157,9 +157,9 @@ describe.each(sessioned)("the handshake in %s", (revision) => {
 
   test("an ask that waits for `initialized` ends with its call", async () => {
     const { server } = createQuietServer();
-    const reasons: string[] = [];
+    const errors: unknown[] = [];
     server.tool("roots", {}, async (_, ctx) => {
-      await ctx.roots().catch((error: Error) => reasons.push(error.message));
+      await ctx.roots().catch((error: unknown) => errors.push(error));
     });
     const peer = await openPeer(server, revision, { closed: true });
     await peer.call("initialize", { protocolVersion: revision, capabilities: { roots: {} }, clientInfo });
@@ -167,7 +167,27 @@ describe.each(sessioned)("the handshake in %s", (revision) => {
     await peer.settle();
     peer.notify("notifications/cancelled", { requestId, reason: "enough" });
     await peer.settle();
-    expect(reasons).toEqual(["enough"]);
+    expect(errors).toMatchObject([{ code: "aborted", cause: { message: "enough" } }]);
+  });
+
+  test("an ask does not wait for `initialized` for ever, nor is it sent when its call is over", async () => {
+    const { server } = createQuietServer();
+    const errors: unknown[] = [];
+    server.tool("roots", {}, async (_, ctx) => {
+      await ctx.roots().catch((error: unknown) => errors.push(error));
+    });
+    server.tool("careless", {}, (_, ctx) => {
+      ctx.roots().catch((error: unknown) => errors.push(error));
+    });
+    const peer = await openPeer(server, revision, { closed: true, askTimeoutMs: 5 });
+    await peer.call("initialize", { protocolVersion: revision, capabilities: { roots: {} }, clientInfo });
+    await peer.call("tools/call", { name: "roots" });
+    expect(errors).toMatchObject([{ code: "timeout" }]);
+    await peer.call("tools/call", { name: "careless" });
+    peer.notify("notifications/initialized");
+    await peer.settle();
+    expect(errors).toMatchObject([{ code: "timeout" }, { code: "aborted" }]);
+    expect(peer.messages.filter(({ method }) => method === "roots/list")).toEqual([]);
   });
 });
 

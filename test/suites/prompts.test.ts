@@ -273,7 +273,7 @@ test.each<[what: string, register: (server: Server) => unknown, message: string]
   [
     "an argument that cannot be expressed",
     (server) => server.prompt("p", { arguments: z.object({ when: z.date() }) }, say),
-    'prompt "p": input field "when" is a z.date(), which JSON Schema cannot express. Use z.iso.datetime(), and .transform() if you want a Date.',
+    'prompt "p": input field "when" cannot be expressed as JSON Schema; use a type that JSON has. Date cannot be represented in JSON Schema',
   ],
   [
     "an icon without src",

@@ -176,15 +176,15 @@ describe.each(revisions)("schemas in %s", (revision) => {
     const server = createServer({ name: "s", version: "1" });
     const register = (input: AnySchema, output?: AnySchema) => () =>
       server.tool("bad", output ? { output } : { input }, () => 1 as never);
-    expect(register(z.object({ when: z.date() }))).toThrow(/^tool "bad": input field "when" is a z\.date\(\)/);
-    expect(register(type({ when: "Date" }))).toThrow(/^tool "bad": input field "when" is a Date/);
+    expect(register(z.object({ when: z.date() }))).toThrow(/^tool "bad": input field "when" cannot be expressed as JSON Schema.*Date/);
+    expect(register(type({ when: "Date" }))).toThrow(/^tool "bad": input field "when" cannot be expressed as JSON Schema/);
     expect(register(toStandardJsonSchema(v.object({ when: v.date() })))).toThrow(
-      /^tool "bad": input field "when" is a v\.date\(\)/,
+      /^tool "bad": input field "when" cannot be expressed as JSON Schema.*date/,
     );
     expect(register({}, z.object({ list: z.array(z.bigint()) }))).toThrow(
-      /^tool "bad": output field "list\[\]" is a z\.bigint\(\)/,
+      /^tool "bad": output field "list\[\]" cannot be expressed as JSON Schema.*BigInt/,
     );
-    expect(register(v.object({ a: v.string() }))).toThrow(/^tool "bad": input is a bare valibot schema: wrap it/);
+    expect(register(v.object({ a: v.string() }))).toThrow(/^tool "bad": input gives no JSON Schema; if it is valibot's, wrap it/);
     expect(register({ a: z.string() } as never)).toThrow(/^tool "bad": input is an object of schemas, not a schema/);
     expect(register(jsonSchema({ type: "object", properties: { a: { type: "strin" } } }))).toThrow(
       /^tool "bad": input is not usable/,

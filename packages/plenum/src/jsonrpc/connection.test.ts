@@ -22,6 +22,7 @@ function open(options: Partial<ConnectionOptions> = {}) {
     onNotification: () => {},
     ...options,
   });
+  connection.open();
   const receive = (value: unknown) =>
     receiver?.receive(parseMessage(typeof value === "string" ? value : JSON.stringify(value)));
   return { connection, sent, receive, lose: (cause?: unknown) => receiver?.closed(cause) };

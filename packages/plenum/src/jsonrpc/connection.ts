@@ -47,7 +47,12 @@ export interface ConnectionOptions {
   /** A request of ours was given up on (time, abort): the peer may want to know. */
   readonly onAbandon?: (id: RequestId, method: string, reason: string) => void;
   readonly onClose?: (cause: unknown) => void;
-  /** Requests of the peer that may be in flight at once; more are refused. Default 10 000. */
+  /** An answer could not be written as it is; the peer gets an internal error instead. */
+  readonly onUnwritable?: (error: unknown) => void;
+  /**
+   * Requests of the peer that may be worked on at once; more are refused. One that was cancelled counts until its handler
+   * has ended. Default 10 000.
+   */
   readonly maxInFlight?: number;
 }
 
@@ -115,6 +120,8 @@ const longestTimer = 2 ** 31 - 1;
 
 /** One peer, both directions. */
 export interface Connection {
+  /** Begins to receive. Called once, by whoever has everything ready for what may come at once. */
+  open(): void;
   readonly closed: boolean;
   /** Requests unanswered in either direction. */
   readonly inFlight: number;
@@ -136,6 +143,8 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     nextId: 1,
     sent: new Map<RequestId, Pending>(),
     received: new Map<RequestId, Open>(),
+    /** Handlers at work, those of cancelled requests included. */
+    running: 0,
     closed: false,
   };
   const { sent, received } = state;
@@ -150,13 +159,24 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     options.onClose?.(cause);
   }
 
-  const send: Reply = (response, about) => {
-    if (!response || state.closed) return;
-    try {
-      channel.send(response, about);
-    } catch {
-      channel.send(toWritable(response), about);
+  /** Whatever is wrong with the answers, the peer gets one for each request, and nobody gets an exception. */
+  function write(
+    answers: readonly Response[],
+    wrap: (responses: Response[]) => Response | Response[],
+    about?: RequestId,
+  ): void {
+    for (const repair of [asIs, toWritable, toFailure]) {
+      try {
+        channel.send(wrap(answers.map(repair)), about);
+        return;
+      } catch (error) {
+        if (repair === asIs) options.onUnwritable?.(error);
+      }
     }
+  }
+
+  const send: Reply = (response, about) => {
+    if (response && !state.closed) write([response], ([one]) => one as Response, about);
   };
 
   function receive(incoming: Single, sender: unknown, reply: Reply): void {
@@ -186,12 +206,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
       if (response) responses.push(response);
     };
     const done = (): void => {
-      if (--open > 0 || responses.length === 0 || state.closed) return;
-      try {
-        channel.send(responses);
-      } catch {
-        channel.send(responses.map(toWritable));
-      }
+      if (--open === 0 && responses.length > 0 && !state.closed) write(responses, asIs);
     };
     for (const member of members) {
       if (member.kind !== "request") {
@@ -210,13 +225,15 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
   function answer(request: Request, sender: unknown, reply: Reply): void {
     const { id } = request;
     const isTaken = received.has(id);
-    if (isTaken || received.size >= maxInFlight) {
+    if (isTaken || state.running >= maxInFlight) {
       reply(refusal(isTaken ? "a request with this id is still open" : "too many requests are open", id), id);
       return;
     }
     const exchange = new Exchange(connection, id, sender);
     received.set(id, { exchange, reply });
+    state.running++;
     const finish = (given: Answer): void => {
+      state.running--;
       if (exchange.ended) return;
       received.delete(id);
       exchange.end();
@@ -265,6 +282,16 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
   }
 
   const connection: Connection = {
+    open() {
+      channel.open({
+        receive(incoming, sender) {
+          if (state.closed) return;
+          if (incoming.kind === "batch") receiveBatch(incoming.members, sender);
+          else receive(incoming, sender, send);
+        },
+        closed: end,
+      });
+    },
     get closed() {
       return state.closed;
     },
@@ -323,19 +350,11 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     close(reason = "The connection was closed") {
       if (state.closed) return;
       const error = { code: rpcCodes.internalError, message: reason };
-      for (const id of received.keys()) send({ jsonrpc: "2.0", id, error }, id);
+      for (const [id, { reply }] of [...received]) reply({ jsonrpc: "2.0", id, error }, id);
       end(undefined, reason);
       channel.close();
     },
   };
-  channel.open({
-    receive(incoming, sender) {
-      if (state.closed) return;
-      if (incoming.kind === "batch") receiveBatch(incoming.members, sender);
-      else receive(incoming, sender, send);
-    },
-    closed: end,
-  });
   return connection;
 }
 
@@ -345,15 +364,22 @@ function toAbort(reason: string): DOMException {
 
 const internalError = { error: { code: rpcCodes.internalError, message: "Internal error" } } as const;
 
-/** For a result that cannot be written as JSON (a BigInt, a cycle): the peer still gets its one answer. */
+function asIs<T>(value: T): T {
+  return value;
+}
+
+/** Itself, or a failure in place of what cannot be written as JSON (a BigInt, a cycle). */
 function toWritable(response: Response): Response {
   try {
     formatMessage(response);
     return response;
   } catch {
-    const { id } = response;
-    return { jsonrpc: "2.0", ...(id !== undefined && { id }), ...internalError };
+    return toFailure(response);
   }
+}
+
+function toFailure({ id }: Response): Response {
+  return { jsonrpc: "2.0", ...(id !== undefined && { id }), ...internalError };
 }
 
 function refusal(why: string, id?: RequestId): ErrorResponse {

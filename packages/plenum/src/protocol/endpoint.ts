@@ -39,6 +39,8 @@ export interface Ask {
 export interface Link {
   /** Aborts when the caller cancels or is gone. */
   readonly signal: AbortSignal;
+  /** Answered, cancelled or cut off. Cheaper to look at than the signal. */
+  readonly ended: boolean;
   /** Sends a notification about this call, fitted to the revision; nothing once the call has ended. */
   notify(method: string, params: JsonObject): void;
   /** Whether the caller wants log messages of this level for this call. */
@@ -89,7 +91,7 @@ export interface Endpoint {
   /** Subscribes to changes; the returned function ends it. */
   watch(listener: (change: Change) => void): () => void;
   /** Told of what went wrong in a way the peer is not told. Gives the id by which the peer may name it. */
-  report(error: unknown, call: Pick<Call, "method" | "id">): string;
+  report(error: unknown, about: { readonly method: string }): string;
   /** How long lists and reads may be kept, where the result does not say so itself. */
   cacheHints(): CacheHints;
 }

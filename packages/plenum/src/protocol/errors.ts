@@ -2,7 +2,7 @@
 // people in docs/errors.md. Two classes: McpError for the protocol, ToolError for what a model should read.
 import type { Outcome } from "../jsonrpc/connection.ts";
 import type { ErrorObject, JsonObject } from "../jsonrpc/message.ts";
-import { quote } from "../util/quote.ts";
+import { quote, toLine } from "../util/quote.ts";
 import { factsOf, type Revision } from "./revisions.ts";
 
 interface ErrorRow {
@@ -104,6 +104,11 @@ export function rowOf(code: ErrorCode): ErrorRow {
   return table[code];
 }
 
+/** Whether an error only says that somebody stopped waiting. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof McpError ? error.code === "aborted" : error instanceof Error && error.name === "AbortError";
+}
+
 export function methodNotFound(name: string): McpError {
   return new McpError("method_not_found", `Method not found: ${quote(name)}`);
 }
@@ -143,7 +148,10 @@ export function resultOf(outcome: Outcome, what: string): JsonObject {
       return outcome.result;
     case "error": {
       const { code, message, data } = outcome.error;
-      throw new McpError("peer_error", `${what} was answered with error ${code}: ${message}`, { rpcCode: code, data });
+      throw new McpError("peer_error", `${what} was answered with error ${code}: ${toLine(message)}`, {
+        rpcCode: code,
+        data,
+      });
     }
     case "timeout":
       throw new McpError("timeout", `${what} gave no answer in ${outcome.afterMs} ms. The peer was told to stop.`);

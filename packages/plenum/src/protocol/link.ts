@@ -29,6 +29,10 @@ class CallLink implements Link {
     return this.#exchange.signal;
   }
 
+  get ended(): boolean {
+    return this.#exchange.ended;
+  }
+
   notify(name: string, params: JsonObject): void {
     const { revision } = this.#caller;
     const method = methodIn(name, revision, "server");

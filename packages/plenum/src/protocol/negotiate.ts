@@ -3,6 +3,7 @@
 import type { Channel } from "../jsonrpc/channel.ts";
 import { createConnection } from "../jsonrpc/connection.ts";
 import { isRequestId, type Request } from "../jsonrpc/message.ts";
+import { toLine } from "../util/quote.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Era, Ground } from "./era.ts";
 import { metaKeys, metaOf } from "./meta.ts";
@@ -50,10 +51,13 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
       refuseBatch: (members) => {
         const revision = sessioned.revision();
         if (!revision || !factsOf(revision).batches) return "batches exist only in sessions of 2025-03-26";
-        return members.some((member) => member.kind === "request" && member.message.method === "initialize")
+        const requests = members.flatMap((member) => (member.kind === "request" ? member.message : []));
+        if (requests.some(isStateless)) return "2026-07-28 has no batches";
+        return requests.some(({ method }) => method === "initialize")
           ? "initialize cannot be part of a batch"
           : undefined;
       },
+      onUnwritable: (error) => endpoint.report(error, { method: "an answer" }),
       onAbandon: (requestId, _method, reason) => connection.notify("notifications/cancelled", { requestId, reason }),
       onClose: () => {
         unwatch();
@@ -82,6 +86,7 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
       sessioned.changed(change);
       stateless.changed(change);
     });
+    connection.open();
     stop = () => {
       stateless.close();
       // The results of ended subscriptions are on their way in this turn's microtasks; closing waits for them.
@@ -100,5 +105,8 @@ function isStateless(request: Request): boolean {
 }
 
 function toAbortReason(reason: unknown): DOMException {
-  return new DOMException(typeof reason === "string" ? reason : "The client cancelled the request", "AbortError");
+  return new DOMException(
+    typeof reason === "string" ? toLine(reason) : "The client cancelled the request",
+    "AbortError",
+  );
 }

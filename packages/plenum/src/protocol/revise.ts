@@ -2,6 +2,7 @@
 // results fitted and checked, and the few values that must be rebuilt rather than trimmed.
 import { isObject, type JsonObject, type Request } from "../jsonrpc/message.ts";
 import { schemaMapKeywords } from "../schema/keywords.ts";
+import { quote } from "../util/quote.ts";
 import type { Result } from "./endpoint.ts";
 import { McpError } from "./errors.ts";
 import { metaOf } from "./meta.ts";
@@ -17,10 +18,11 @@ export function readParams(
   request: Request,
   revision: Revision,
 ): { params: JsonObject; meta: JsonObject } {
-  if (method) {
-    const problem = wireOf(revision).check(`${method.stem}Params`, request.params ?? none, "params");
-    if (problem) throw new McpError("invalid_params", `Invalid params for ${method.name}: ${problem}`);
-  }
+  // Of a method that no revision defines only the `_meta` is known.
+  const shape = method ? `${method.stem}Params` : "RequestParams";
+  const problem = wireOf(revision).check(shape, request.params ?? none, "params");
+  if (problem)
+    throw new McpError("invalid_params", `Invalid params for ${method?.name ?? quote(request.method)}: ${problem}`);
   if (!request.params) return { params: none, meta: none };
   if (request.params._meta === undefined) return { params: request.params, meta: none };
   const { _meta, ...params } = request.params;

@@ -1,7 +1,8 @@
 // Assertions for the common values of `format`, to be given to `compileJsonSchema` as `formats`: JSON Schema itself
 // makes `format` an annotation. JSON Schema 2020-12 validation, section 7.3.
 
-import type { Formats } from "./json-schema.ts";
+/** Assertions for `format`, by name. */
+export type Formats = Readonly<Record<string, (text: string) => boolean>>;
 
 const time = /^(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 const label = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i;

@@ -3,24 +3,50 @@
 // A schema is first walked for its parts, `$id`s and anchors (2020-12 core, sections 8.2 and 9; draft-07 core, section
 // 8); then what can be reached from its root is compiled.
 
+import type { Formats } from "./format.ts";
 import {
+  additionalProperties,
+  allOf,
+  aside,
+  branch,
+  branches,
   type Check,
+  condition,
+  contains,
+  count,
+  definitions,
+  dependencies,
   every,
-  type Formats,
   fail,
+  format,
   isObject,
   type JsonSchema,
-  keywords,
+  type Keyword,
+  length,
+  listed,
   merge,
   no,
+  not,
+  number,
+  oneOf,
   own,
+  pattern,
+  patternProperties,
+  properties,
+  propertyNames,
   type Reference,
   type Run,
+  reference,
   refuse,
+  required,
   type SchemaIssue,
   type Seen,
   type Site,
+  size,
   stop,
+  type,
+  unevaluated,
+  uniqueItems,
 } from "./keywords.ts";
 
 export type { Formats, JsonSchema, SchemaIssue };
@@ -84,6 +110,55 @@ const toResource = (uri: string, schema: unknown, legacy: boolean): Resource => 
   return { uri, legacy: match ? match[1] === "-07" : legacy, dynamic: new Map() };
 };
 
+/** In the order they are checked: what is quick and telling first, what depends on the others last. */
+const keywords: readonly (readonly [name: string, make: Keyword])[] = Object.entries({
+  type,
+  enum: oneOf,
+  const: oneOf,
+  minimum: number,
+  maximum: number,
+  exclusiveMinimum: number,
+  exclusiveMaximum: number,
+  multipleOf: number,
+  minLength: length,
+  maxLength: length,
+  pattern,
+  format,
+  $ref: reference,
+  $dynamicRef: reference,
+  allOf,
+  anyOf: branches,
+  oneOf: branches,
+  not,
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: branch,
+  else: branch,
+  if: condition,
+  $defs: definitions,
+  definitions,
+  dependentRequired: dependencies,
+  dependentSchemas: dependencies,
+  dependencies,
+  required,
+  minProperties: count,
+  maxProperties: count,
+  propertyNames,
+  properties,
+  patternProperties,
+  additionalProperties,
+  prefixItems: listed,
+  minItems: size,
+  maxItems: size,
+  uniqueItems,
+  items: listed,
+  contains,
+  minContains: aside,
+  maxContains: aside,
+  additionalItems: listed,
+  unevaluatedProperties: unevaluated,
+  unevaluatedItems: unevaluated,
+} satisfies Record<string, Keyword>);
+
 /**
  * Compiles a schema. Throws a TypeError when its dialect is not supported, a reference leads nowhere or outside, a keyword
  * has a value it cannot have, or the schema is larger than the limits allow.
@@ -105,13 +180,13 @@ export function compileJsonSchema(schema: JsonSchema | boolean, options: SchemaO
   let depth = 0;
 
   const compile = (schema: unknown, parent: Resource, at: string): Unit => {
+    const object = typeof schema === "boolean" ? {} : schema;
+    if (!isObject(object)) return refuse(at, "a schema (a list of them is prefixItems)");
+    const known = units.get(object);
+    if (known) return known;
     if (++count > maxSubschemas) stop(`has more than ${maxSubschemas} subschemas`);
     if (depth > maxDepth) stop(`nested deeper than ${maxDepth} levels`);
     if (schema === false) return { ...(parent as Unit), check: no };
-    const object = schema === true ? {} : schema;
-    if (!isObject(object)) return refuse(at, "a schema");
-    const known = units.get(object);
-    if (known) return known;
 
     const text = (key: string) => String(own(object, key, ""));
     const id = parent.legacy && text("$ref") ? "" : text("$id");
@@ -198,7 +273,7 @@ export function compileJsonSchema(schema: JsonSchema | boolean, options: SchemaO
     const root =
       units.get(`${uri}#`) ??
       units.get(`${uri}#${fragment}`) ??
-      enter(uri, documents[document() ?? lost("outside this schema: remote schemas are never fetched")], `${uri}#`);
+      enter(uri, documents[document() ?? lost("outside this schema, and remote schemas are never fetched")], `${uri}#`);
     if (fragment[0] !== "/") return (fragment ? units.get(`${root.uri}#${fragment}`) : root) ?? lost("nowhere");
     let parent = root;
     let schema: unknown = root.schema;

@@ -1,15 +1,13 @@
 // The keywords of JSON Schema, each made into a check that gives the issues of a value: 2020-12 core, sections 8.2.3, 10
 // and 11; validation, sections 6 and 7.3; and what draft-07 has instead. A valid value gives none and costs next to no
-// memory. The table at the end is what there is; it is kept terse, because every small server carries it.
+// memory. It is kept terse, because every small server carries it; json-schema.ts has the table of them.
 
 import { quote } from "../util/quote.ts";
+import type { Formats } from "./format.ts";
 import { compilePattern, type PatternTest } from "./pattern.ts";
 
 /** A JSON Schema in its object form. Subschemas inside it may be booleans. */
 export type JsonSchema = { readonly [key: string]: unknown };
-
-/** Assertions for `format`, by name. */
-export type Formats = Readonly<Record<string, (text: string) => boolean>>;
 
 /** One reason why a value is refused. `keyword` is the JSON Schema keyword, or `limit` when checking was given up. */
 export interface SchemaIssue {
@@ -56,10 +54,10 @@ export interface Site {
   follow(ref: string, at: string, dynamic: boolean): Check;
 }
 
+type Test = (value: unknown, run: Run, seen?: Seen) => unknown;
+
 /** A test, and what is said when it fails. */
 type Assertion = readonly [test: Test, message: string];
-
-type Test = (value: unknown, run: Run, seen?: Seen) => unknown;
 
 /** Makes what one keyword asserts, if it asserts anything. */
 export type Keyword = (value: unknown, at: string, site: Site, keyword: string) => Check | Assertion | undefined;
@@ -121,19 +119,17 @@ export const merge = (run: Run, from: Seen, to: Seen): void => {
   for (const key of from) to.add(key);
 };
 
+const inOrder = (_: string, part: unknown): unknown => {
+  if (!isObject(part)) return part;
+  const names = Object.keys(part).sort();
+  return Object.fromEntries(names.map((name) => [name, part[name]]));
+};
+
 /** Text that tells two JSON values apart: equal values give equal text, whatever the order of their members. */
 const canonical = (value: unknown, budget: { steps: number }): string => {
   try {
-    const text = `${JSON.stringify(value, (_, part: unknown) =>
-      isObject(part)
-        ? Object.fromEntries(
-            Object.keys(part)
-              .sort()
-              .map((key) => [key, part[key]]),
-          )
-        : part,
-    )}`;
-    budget.steps -= 1 + (text.length >> 4);
+    const text = `${JSON.stringify(value, inOrder)}`;
+    budget.steps -= 1 + (text.length >> 3);
     return text;
   } catch {
     // Too deep for the engine, or in circles.
@@ -154,7 +150,7 @@ const sort = (values: readonly unknown[], budget: { steps: number }): [simple: S
 
 const cut = (text: string): string => (text.length > 400 ? `${text.slice(0, 400)}…` : text);
 
-const oneOf: Keyword = (value, at, _, keyword) => {
+export const oneOf: Keyword = (value, at, _, keyword) => {
   const isConst = keyword === "const";
   const budget = { steps: 1_000_000 };
   const [simple, complex] = sort(isConst ? [value] : asList(value, at), budget);
@@ -179,7 +175,7 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   object: (value) => isObject(value) && typeof value.toJSON !== "function",
 };
 
-const type: Keyword = (value, at) => {
+export const type: Keyword = (value, at) => {
   const names = [value].flat() as string[];
   const tests = names.map((name) => (own(types, name) ?? refuse(at, `one or more of ${Object.keys(types)}`)) as Test);
   return [
@@ -195,34 +191,26 @@ type Measure = (value: unknown, run: Run, seen: Seen) => number | false;
 const characters: Measure = (text, run) => {
   if (typeof text !== "string") return false;
   run.steps -= text.length >> 6;
-  let count = 0;
-  for (let at = 0; at < text.length; at++) {
-    if ((text.codePointAt(at) as number) > 0xffff) at++;
-    count++;
-  }
+  let count = text.length;
+  for (let at = 0; at < text.length; at++) if ((text.codePointAt(at) as number) > 0xffff) count--;
   return count;
 };
 
 type Relation = readonly [words: string, holds: (size: number, bound: number) => boolean];
 
 const relations: Readonly<Record<string, Relation>> = {
-  min: [">=", (size, bound) => size >= bound],
-  max: ["<=", (size, bound) => size <= bound],
-  exclusiveMinimum: [">", (size, bound) => size > bound],
-  exclusiveMaximum: ["<", (size, bound) => size < bound],
-  multipleOf: [
-    "multiple of",
-    (size, bound) => {
-      const ratio = size / bound;
-      // 0.3 is a multiple of 0.1, though not in binary: allow for the rounding of the division.
-      return size % bound === 0 || Math.abs(ratio / Math.round(ratio) - 1) < 5e-16;
-    },
-  ],
+  min: [">=", (a, b) => a >= b],
+  max: ["<=", (a, b) => a <= b],
+  exclusiveMinimum: [">", (a, b) => a > b],
+  exclusiveMaximum: ["<", (a, b) => a < b],
+  // 0.3 is a multiple of 0.1, though not in binary: allow for the rounding of the division.
+  multipleOf: ["multiple of", (a, b) => a % b === 0 || Math.abs(a / b / Math.round(a / b) - 1) < 5e-16],
 };
 
 /** Holds what `measure` gives against a bound. With a noun it is a count. */
-const bound = (measure: Measure, noun = ""): Keyword => {
-  return (bound, at, _, keyword) => {
+const bound =
+  (measure: Measure, noun = ""): Keyword =>
+  (bound, at, _, keyword) => {
     if (typeof bound !== "number" || (noun && (bound < 0 || bound % 1)))
       return refuse(at, noun ? "a whole number" : "a number");
     if (bound <= 0 && keyword === "multipleOf") refuse(at, "> 0");
@@ -235,14 +223,13 @@ const bound = (measure: Measure, noun = ""): Keyword => {
       `must ${noun ? "have" : "be"} ${words} ${bound}${noun}`,
     ];
   };
-};
 
-const number: Keyword = bound((value) => typeof value === "number" && value);
-const length: Keyword = bound(characters, " characters");
-const size: Keyword = bound((value) => Array.isArray(value) && value.length, " items");
+export const number: Keyword = bound((value) => typeof value === "number" && value);
+export const length: Keyword = bound(characters, " characters");
+export const size: Keyword = bound((value) => Array.isArray(value) && value.length, " items");
 /** What `contains` looks at. */
-const aside: Keyword = bound(() => false, " items");
-const count: Keyword = bound((value, run) => {
+export const aside: Keyword = bound(() => false, " items");
+export const count: Keyword = bound((value, run) => {
   if (!isObject(value)) return false;
   const { length } = Object.values(value).filter(isJson);
   run.steps -= length;
@@ -257,11 +244,10 @@ const asChecks = (value: unknown, at: string, site: Site): Check[] =>
   asList(value, at).map((schema, index) => site.sub(schema, `${at}/${index}`));
 
 /** Reads an object of schemas. As a list: names may be `__proto__`. */
-const asEntries = <T>(value: unknown, at: string, make: (name: string, schema: unknown, at: string) => T): T[] => {
-  return isObject(value)
+const asEntries = <T>(value: unknown, at: string, make: (name: string, schema: unknown, at: string) => T): T[] =>
+  isObject(value)
     ? Object.entries(value).map(([name, schema]) => make(name, schema, `${at}/${name}`))
     : refuse(at, "an object");
-};
 
 const toPattern = (source: unknown, at: string): PatternTest => {
   try {
@@ -271,32 +257,29 @@ const toPattern = (source: unknown, at: string): PatternTest => {
   }
 };
 
-const pattern: Keyword = (source, at) => {
+export const pattern: Keyword = (source, at) => {
   const test = toPattern(source, at);
-  return [
-    (value, run) => typeof value !== "string" || test(value, run),
-    `must match the pattern ${cut(source as string)}`,
-  ];
+  const message = `must match the pattern ${cut(source as string)}`;
+  return [(value, run) => typeof value !== "string" || test(value, run), message];
 };
 
-const format: Keyword = (name, _, { formats }) => {
+export const format: Keyword = (name, _, { formats }) => {
   const test = own(formats, name as string) as Formats[string] | undefined;
-  return (
-    test && [
-      (value, run) => {
-        if (typeof value !== "string") return true;
-        run.steps -= value.length >> 6;
-        return test(value);
-      },
-      `must be a valid ${name}`,
-    ]
-  );
+  if (!test) return undefined;
+  const isValid: Test = (value, run) => {
+    if (typeof value !== "string") return true;
+    run.steps -= value.length >> 6;
+    return test(value);
+  };
+  return [isValid, `must be a valid ${name}`];
 };
 
-const reference: Keyword = (value, at, site, keyword) => site.follow(String(value), at, keyword !== "$ref");
+export const reference: Keyword = (value, at, site, keyword) => site.follow(String(value), at, keyword !== "$ref");
+
+export const allOf: Keyword = (value, at, site) => every(asChecks(value, at, site));
 
 /** The first branch that holds decides, unless all that hold are asked what they evaluate, or only one may. */
-const branches: Keyword = (value, at, site, keyword) => {
+export const branches: Keyword = (value, at, site, keyword) => {
   const checks = asChecks(value, at, site);
   const isAny = keyword === "anyOf";
   return (value, run, seen) => {
@@ -317,23 +300,22 @@ const branches: Keyword = (value, at, site, keyword) => {
   };
 };
 
-const not: Keyword = (value, at, site) => {
+export const not: Keyword = (value, at, site) => {
   const check = site.sub(value, at);
   return [(value, run) => attempt(check, value, run), "is not allowed"];
 };
 
-const condition: Keyword = (value, at, site) => {
+export const condition: Keyword = (value, at, site) => {
   const check = site.sub(value, at);
   const yes = site.sub(own(site.schema, "then", true), at);
   const no = site.sub(own(site.schema, "else", true), at);
   return (value, run, seen) => (attempt(check, value, run, seen) ? no : yes)(value, run, seen);
 };
 
+type Pick = (key: string | number, run: Run, seen: Seen) => Check | false | undefined;
+
 /** Applies to each member the check that `pick` gives for its key; where it gives none, the member is passed over. */
-const each = (
-  keyword: string,
-  pick: (key: string | number, run: Run, seen: Seen) => Check | false | undefined,
-): Check => {
+const each = (keyword: string, pick: Pick): Check => {
   const isList = /tems$/.test(keyword);
   const isName = keyword === "propertyNames";
   return (value, run, seen) => {
@@ -346,9 +328,11 @@ const each = (
       const key = keys ? (keys[index] as string) : index;
       // Written twice for speed: one place that reads both lists and objects is slow.
       const member = keys ? whole[key as string] : whole[index];
-      run.steps--;
       const check = (isList || isJson(member)) && pick(key, run, seen);
-      if (!check) continue;
+      if (!check) {
+        run.steps--;
+        continue;
+      }
       if (!isName) seen?.add(key);
       let more = check(isName ? key : member, run);
       if (!more) continue;
@@ -362,12 +346,12 @@ const each = (
   };
 };
 
-const properties: Keyword = (value, at, site, keyword) => {
+export const properties: Keyword = (value, at, site, keyword) => {
   const checks = new Map<unknown, Check>(asEntries(value, at, (name, schema, at) => [name, site.sub(schema, at)]));
   return each(keyword, (name) => checks.get(name));
 };
 
-const patternProperties: Keyword = (value, at, site, keyword) =>
+export const patternProperties: Keyword = (value, at, site, keyword) =>
   every(
     asEntries(value, at, (source, schema, at) => {
       const test = toPattern(source, at);
@@ -376,7 +360,7 @@ const patternProperties: Keyword = (value, at, site, keyword) =>
     }),
   );
 
-const additionalProperties: Keyword = (value, at, { sub, schema }, keyword) => {
+export const additionalProperties: Keyword = (value, at, { sub, schema }, keyword) => {
   const check = sub(value, at);
   const known = (keyword: string) => Object.keys(own(schema, keyword, {}) as object);
   const names = new Set<unknown>(known("properties"));
@@ -384,17 +368,17 @@ const additionalProperties: Keyword = (value, at, { sub, schema }, keyword) => {
   return each(keyword, (name, run) => !names.has(name) && !tests.some((test) => test(name as string, run)) && check);
 };
 
-const unevaluated: Keyword = (value, at, site, keyword) => {
+export const unevaluated: Keyword = (value, at, site, keyword) => {
   const check = site.sub(value, at);
   return each(keyword, (key, _, seen) => !seen?.has(key) && check);
 };
 
-const propertyNames: Keyword = (value, at, site, keyword) => {
+export const propertyNames: Keyword = (value, at, site, keyword) => {
   const check = site.sub(value, at);
   return each(keyword, () => check);
 };
 
-const required = (value: unknown, at: string, _: Site, keyword: string, because = ""): Check => {
+export const required = (value: unknown, at: string, _: Site, keyword: string, because = ""): Check => {
   const names = asList(value, at) as readonly string[];
   if (names.some((name) => typeof name !== "string")) refuse(at, "a list of strings");
   return (value, run) => {
@@ -409,7 +393,7 @@ const required = (value: unknown, at: string, _: Site, keyword: string, because 
 };
 
 /** `dependentRequired`, `dependentSchemas` and draft-07's `dependencies`, which is both. */
-const dependencies: Keyword = (value, at, site, keyword) =>
+export const dependencies: Keyword = (value, at, site, keyword) =>
   every(
     asEntries(value, at, (name, part, at) => {
       const check =
@@ -424,7 +408,7 @@ const dependencies: Keyword = (value, at, site, keyword) =>
   );
 
 /** `items` and its kin: a list of schemas for the first items, or one schema for those that no list takes care of. */
-const listed: Keyword = (value, at, site, keyword) => {
+export const listed: Keyword = (value, at, site, keyword) => {
   const { legacy, schema } = site;
   if (keyword === "prefixItems" || (legacy && Array.isArray(value))) {
     const checks = asChecks(value, at, site);
@@ -436,7 +420,7 @@ const listed: Keyword = (value, at, site, keyword) => {
   return each(keyword, (index) => (index as number) >= from && check);
 };
 
-const contains: Keyword = (value, at, { sub, schema, legacy }) => {
+export const contains: Keyword = (value, at, { sub, schema, legacy }) => {
   const check = sub(value, at);
   const siblings = legacy ? {} : schema;
   const least = own(siblings, "minContains", 1) as number;
@@ -451,7 +435,7 @@ const contains: Keyword = (value, at, { sub, schema, legacy }) => {
   ];
 };
 
-const uniqueItems: Keyword = (value, at) => {
+export const uniqueItems: Keyword = (value, at) => {
   if (typeof value !== "boolean") return refuse(at, "a boolean");
   return [
     (list, run) => {
@@ -464,64 +448,10 @@ const uniqueItems: Keyword = (value, at) => {
 };
 
 /** Asserts nothing, but what is in it may be referred to. */
-const definitions: Keyword = (value, at, site) => void asEntries(value, at, (_, schema, at) => site.sub(schema, at));
-const branch: Keyword = (value, at, site) => void site.sub(value, at);
+export const definitions: Keyword = (value, at, site) =>
+  void asEntries(value, at, (_, schema, at) => site.sub(schema, at));
+export const branch: Keyword = (value, at, site) => void site.sub(value, at);
 
 /** Keywords whose value maps names to schemas. */
-export const schemaMapKeywords: readonly string[] = [
-  "properties",
-  "patternProperties",
-  "dependentSchemas",
-  "dependencies",
-  "$defs",
-  "definitions",
-];
-
-/** In the order they are checked: what is quick and telling first, what depends on the others last. */
-export const keywords: readonly (readonly [name: string, make: Keyword])[] = Object.entries({
-  type,
-  enum: oneOf,
-  const: oneOf,
-  minimum: number,
-  maximum: number,
-  exclusiveMinimum: number,
-  exclusiveMaximum: number,
-  multipleOf: number,
-  minLength: length,
-  maxLength: length,
-  pattern,
-  format,
-  $ref: reference,
-  $dynamicRef: reference,
-  allOf: (value, at, site) => every(asChecks(value, at, site)),
-  anyOf: branches,
-  oneOf: branches,
-  not,
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: branch,
-  else: branch,
-  if: condition,
-  $defs: definitions,
-  definitions,
-  dependentRequired: dependencies,
-  dependentSchemas: dependencies,
-  dependencies,
-  required,
-  minProperties: count,
-  maxProperties: count,
-  propertyNames,
-  properties,
-  patternProperties,
-  additionalProperties,
-  prefixItems: listed,
-  minItems: size,
-  maxItems: size,
-  uniqueItems,
-  items: listed,
-  contains,
-  minContains: aside,
-  maxContains: aside,
-  additionalItems: listed,
-  unevaluatedProperties: unevaluated,
-  unevaluatedItems: unevaluated,
-} satisfies Record<string, Keyword>);
+export const schemaMapKeywords: readonly string[] =
+  /* @__PURE__ */ "properties patternProperties dependentSchemas dependencies $defs definitions".split(" ");

@@ -27,12 +27,14 @@ const token =
 
 const end: State = { to: [] };
 
+const maxLength = 10_000;
+
 /**
  * Prepares a pattern, with Unicode semantics if it is valid so. Throws when it is not a regular expression, is too long, or
  * could take exponential time in a way that cannot be avoided here (backreferences, lookbehind).
  */
 export const compilePattern = (source: string): PatternTest => {
-  if (source.length > 10_000) throw new TypeError("too long");
+  if (source.length > maxLength) throw new TypeError("too long");
   let native: RegExp;
   try {
     native = new RegExp(source, "u");

@@ -63,38 +63,47 @@ test("a library that is asynchronous may be", async () => {
 });
 
 describe("what JSON Schema cannot express is refused by name and field", () => {
+  const lacks = "cannot be expressed as JSON Schema; use a type that JSON has.";
   test.each<[string, AnySchema, string]>([
     [
       "zod",
       z.object({ city: z.string(), when: z.date() }),
-      'tool "forecast": input field "when" is a z.date(), which JSON Schema cannot express. Use z.iso.datetime(), and .transform() if you want a Date.',
+      `tool "forecast": input field "when" ${lacks} Date cannot be represented in JSON Schema`,
     ],
-    ["zod, nested", z.object({ a: z.object({ b: z.bigint() }) }), 'field "a.b" is a z.bigint(), which'],
+    ["zod, nested", z.object({ a: z.object({ b: z.bigint() }) }), `field "a.b" ${lacks} BigInt`],
     [
       "zod, in a list",
       z.object({ a: z.array(z.object({ properties: z.date() })) }),
-      'field "a[].properties" is a z.date()',
+      `field "a[].properties" ${lacks} Date`,
     ],
     [
       "zod, optional",
       z.object({ a: z.union([z.string(), z.map(z.string(), z.string())]).optional() }),
-      'field "a" is a z.map()',
+      `field "a" ${lacks} Map`,
     ],
-    ["zod, root", z.date(), "input is a z.date(), which"],
+    ["zod, root", z.date(), `input ${lacks} Date`],
     [
       "valibot",
       toStandardJsonSchema(v.object({ n: v.object({ when: v.date() }) })),
-      'tool "forecast": input field "n.when" is a v.date(), which JSON Schema cannot express. Use v.pipe(',
+      `tool "forecast": input field "n.when" ${lacks} The "date" schema cannot be converted to JSON Schema.`,
     ],
+    ["arktype", type({ "n?": { when: "Date" } }), `tool "forecast": input field "n.when" ${lacks}`],
+    ["arktype, bigint", type({ a: "bigint" }), `field "a" ${lacks}`],
     [
-      "arktype",
-      type({ "n?": { when: "Date" } }),
-      'tool "forecast": input field "n.when" is a Date, which JSON Schema cannot express. Use "string.date.iso"',
-    ],
-    [
-      "arktype, bigint",
-      type({ a: "bigint" }),
-      'field "a" is a bigint, which JSON Schema cannot express. Use a type that JSON has.',
+      "a library that only throws",
+      {
+        "~standard": {
+          version: 1,
+          vendor: "other",
+          jsonSchema: {
+            input: () => {
+              throw new Error("Not today.");
+            },
+            output: () => ({}),
+          },
+        },
+      },
+      `input ${lacks} Not today.`,
     ],
   ])("%s", (_, schema, message) => {
     expect(() => toSchema(schema, input)).toThrow(TypeError);
@@ -103,7 +112,7 @@ describe("what JSON Schema cannot express is refused by name and field", () => {
 
   test("transforms, in an output", () => {
     const schema = z.object({ a: z.string().transform((text) => text.length) });
-    expect(() => toSchema(schema, output)).toThrow('tool "forecast": output field "a" is a z.transform()');
+    expect(() => toSchema(schema, output)).toThrow('tool "forecast": output field "a" cannot be expressed');
     expect(() => toSchema(schema, input)).not.toThrow();
   });
 
@@ -122,12 +131,9 @@ describe("what JSON Schema cannot express is refused by name and field", () => {
 describe("what is no usable schema is refused with the remedy", () => {
   const bare: AnySchema = v.object({ city: v.string() });
   test.each<[AnySchema, string]>([
-    [bare, 'input is a bare valibot schema: wrap it with toStandardJsonSchema() from "@valibot/to-json-schema".'],
-    [{ city: z.string() }, "input is an object of schemas, not a schema: wrap it, as in z.object({ … })."],
-    [
-      { "~standard": { version: 1, vendor: "other", validate: () => ({ value: 1 }) } },
-      "input is a other schema that cannot",
-    ],
+    [bare, "input gives no JSON Schema; if it is valibot's, wrap it with toStandardJsonSchema()."],
+    [{ city: z.string() }, "input is an object of schemas, not a schema: wrap it."],
+    [{ "~standard": { version: 1, vendor: "other", validate: () => ({ value: 1 }) } }, "input gives no JSON Schema"],
     [null as unknown as AnySchema, "input is no schema"],
     [
       { type: "object", properties: { a: { type: "strin" } } },
@@ -135,6 +141,8 @@ describe("what is no usable schema is refused with the remedy", () => {
     ],
     [z.string(), 'input must describe an object: its JSON Schema needs "type": "object".'],
     [{}, "input must describe an object"],
+    [z.string().min(5), "input must describe an object"],
+    [{ type: ["object", "null"] }, "input must describe an object"],
     [z.union([z.object({}), z.string()]), "input must describe an object"],
   ])("%#: %s", (schema, message) => {
     expect(() => toSchema(schema, input)).toThrow(`tool "forecast": ${message}`);
@@ -152,6 +160,10 @@ describe("an input that is an object says so", () => {
     ["arktype union", type({ a: "string" }).or({ b: "number" })],
     ["reference", { $ref: "#/$defs/a", $defs: { a: { type: "object" } } }],
     ["all of", { allOf: [{ required: ["a"] }, { type: "object" }] }],
+    [
+      "condition",
+      { if: { required: ["a"] }, else: false, allOf: [{ $ref: "#/$defs/a" }], $defs: { a: { type: "object" } } },
+    ],
   ])("%s", (_, schema) => expect(toSchema(schema, input).json.type).toBe("object"));
 
   test("an output may be anything", () => {

@@ -1,6 +1,7 @@
 // What a handler is given beside its arguments: the caller, and the ways to tell or ask it something while it runs.
 import { isRequestId, type JsonObject, type RequestId } from "../jsonrpc/message.ts";
 import type { AuthInfo, Call, Caller, Link } from "../protocol/endpoint.ts";
+import { McpError } from "../protocol/errors.ts";
 import { traceContextOf } from "../protocol/meta.ts";
 import {
   type ElicitResult,
@@ -143,6 +144,17 @@ export class CallContext implements Context<never> {
 
   readResource(uri: string): Promise<ReadResourceResult> {
     return this.#options.readResource(uri, this);
+  }
+
+  /** Answered, cancelled or cut off. */
+  get ended(): boolean {
+    return this.#call.link.ended;
+  }
+
+  /** Runs a handler, unless nobody waits for it any more. */
+  run<A, R>(handler: (args: A, ctx: never) => R, args: A): R {
+    if (this.ended) throw new McpError("aborted", "The call had ended before its handler began");
+    return handler(args, this as never);
   }
 
   /** The handler is done: what was held back of its progress goes out before the answer. */

@@ -3,7 +3,7 @@
 // per-peer state at all: one object serves any number of peers, and nothing can leak from one to another.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import type { CacheHints, Call, Description, Endpoint, Result } from "../protocol/endpoint.ts";
-import { isTellable, McpError, methodNotFound } from "../protocol/errors.ts";
+import { isAbort, isTellable, McpError, methodNotFound } from "../protocol/errors.ts";
 import { assertExtensionId } from "../protocol/meta.ts";
 import { findMethod } from "../protocol/methods.ts";
 import type { Middleware, Next } from "../protocol/middleware.ts";
@@ -101,8 +101,11 @@ export interface Core<L> {
   offer(feature: Feature): void;
   /** A list changed: what is declared is worked out anew, and those who watch are told. */
   changed(kind: "tools" | "resources" | "prompts"): void;
-  /** Keeps the details of an error here, and gives out an id by which they can be found. */
-  mask(error: unknown, method: string): string;
+  /**
+   * Keeps the details of an error here, and gives out an id by which they can be found.
+   * @param isOver nobody waits for the call any more
+   */
+  mask(error: unknown, method: string, isOver?: boolean): string;
 }
 
 export function createCore<L>(options: ServerOptions<L>): Core<L> {
@@ -148,7 +151,7 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     if (!lifespan.isOpen && call.method !== "ping") await lifespan.open();
     const ctx = new CallContext(call, contexts);
     try {
-      return await handler(call.params, ctx);
+      return await ctx.run(handler, call.params);
     } finally {
       ctx.finish();
     }
@@ -170,15 +173,17 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     return description;
   }
 
-  function mask(error: unknown, method: string): string {
+  function mask(error: unknown, method: string, isOver = false): string {
     const errorId = crypto.randomUUID();
-    try {
-      if (onError) onError(error, { method, errorId });
-      else console.error(`plenum: ${method} failed (${errorId})`, error);
-    } catch {
-      // A reporter that fails must not take the answer with it.
-    }
+    // That a handler stopped because its caller did is no news, and a peer could fill the log with it.
+    if (!(isOver && isAbort(error))) report(error, { method, errorId }).catch(() => {});
     return errorId;
+  }
+
+  /** A reporter that fails, at once or later, must not take the answer with it: hence async. */
+  async function report(error: unknown, about: { readonly method: string; readonly errorId: string }): Promise<void> {
+    if (onError) await onError(error, about);
+    else console.error(`plenum: ${about.method} failed (${about.errorId})`, error);
   }
 
   async function close(): Promise<void> {
@@ -201,7 +206,7 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
         return result;
       } catch (error) {
         if (error instanceof McpError && isTellable(error)) throw error;
-        const errorId = mask(error, call.method);
+        const errorId = mask(error, call.method, call.link.ended);
         throw new McpError("internal_error", `Internal error (${errorId})`, { data: { errorId } });
       }
     },

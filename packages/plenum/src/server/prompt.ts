@@ -156,7 +156,7 @@ async function getPrompt(entry: PromptEntry, params: JsonObject, ctx: CallContex
   const args = await entry.input.validate(given);
   if ("issues" in args)
     throw new McpError("invalid_params", `Invalid arguments for prompt "${name}": ${formatIssues(args.issues)}`);
-  const returned = await entry.handler(args.value as never, ctx as never);
+  const returned = await ctx.run(entry.handler, args.value as never);
   if (isWhole(returned)) return { ...returned, messages: returned.messages.map(toMessage) };
   const messages = (Array.isArray(returned) ? returned : [returned]).map(toMessage);
   return { description, messages } as GetPromptResult;

@@ -214,9 +214,9 @@ async function findResource(registry: Registry<ResourceEntry>, uri: string, ctx:
 async function readResource(
   { entry, variables }: Found,
   uri: string,
-  ctx: Context<never>,
+  ctx: CallContext,
 ): Promise<ReadResourceResult & JsonObject> {
-  const returned = await entry.handler(variables as never, ctx as never);
+  const returned = await ctx.run(entry.handler, variables as never);
   const contents = toContents(returned, uri, entry.mimeType);
   if (contents.length === 0) throw resourceNotFound(uri);
   return { contents, ...entry.cache, ...(isWhole(returned) && { _meta: returned._meta }) } as ReadResourceResult &

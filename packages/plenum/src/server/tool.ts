@@ -131,12 +131,12 @@ async function callTool<L>(core: Core<L>, entry: ToolEntry, params: JsonObject, 
     throw new McpError("invalid_arguments", `Invalid arguments for tool "${name}": ${formatIssues(args.issues)}`);
   }
   try {
-    const returned = await entry.handler(args.value as never, ctx as never);
+    const returned = await ctx.run(entry.handler, args.value as never);
     return await toResult(returned, entry);
   } catch (error) {
     if (error instanceof ToolError) return toFault(error.message);
     if (error instanceof McpError && isTellable(error)) throw error;
-    return toFault(`Internal error (${core.mask(error, `tools/call ${entry.definition.name}`)})`);
+    return toFault(`Internal error (${core.mask(error, `tools/call ${entry.definition.name}`, ctx.ended)})`);
   }
 }
 

@@ -1,6 +1,6 @@
 // How the sessioned era asks: a request to the client on the same connection, and a wait for its answer.
-import type { Connection } from "../../jsonrpc/connection.ts";
-import type { JsonObject, RequestId } from "../../jsonrpc/message.ts";
+import type { Connection, Exchange } from "../../jsonrpc/connection.ts";
+import type { JsonObject } from "../../jsonrpc/message.ts";
 import { clientHas } from "../capabilities.ts";
 import type { Ask } from "../endpoint.ts";
 import { McpError, resultOf } from "../errors.ts";
@@ -9,17 +9,12 @@ import { reviseNotification } from "../revise.ts";
 import { wireOf } from "../wire/wire.ts";
 import type { Session } from "./session.ts";
 
-export interface AskOptions {
-  readonly about: RequestId;
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
-}
-
 export async function askClient(
   connection: Connection,
   session: Session,
   ask: Ask,
-  options: AskOptions,
+  exchange: Exchange,
+  timeoutMs: number,
 ): Promise<JsonObject> {
   const method = methodIn(ask.method, session.revision, "server");
   if (!method) {
@@ -38,19 +33,31 @@ export async function askClient(
     );
   const params = reviseNotification(method, ask.params, session.revision);
 
-  await untilReady(session, options.signal);
-  const outcome = await connection.request(method.name, Object.keys(params).length > 0 ? params : undefined, options);
+  const { id: about, signal } = exchange;
+  await untilReady(session, ask, signal, timeoutMs);
+  if (exchange.ended) throw new McpError("aborted", `${ask.method} was aborted`);
+  const given = Object.keys(params).length > 0 ? params : undefined;
+  const outcome = await connection.request(method.name, given, { about, signal, timeoutMs });
   const result = resultOf(outcome, ask.method);
   const problem = wireOf(session.revision).check(`${method.stem}Result`, result, "result");
   if (problem) throw new McpError("invalid_result", `The client's answer to ${ask.method} is not valid: ${problem}`);
   return result;
 }
 
-async function untilReady(session: Session, signal: AbortSignal): Promise<void> {
+/** Waits for `notifications/initialized`, as long as an answer may take. */
+async function untilReady(session: Session, ask: Ask, signal: AbortSignal, timeoutMs: number): Promise<void> {
   if (session.initialized) return;
-  signal.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    session.ready.promise.then(resolve, reject);
-  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const stop = (): void => reject(new McpError("aborted", `${ask.method} was aborted`, { cause: signal.reason }));
+      if (signal.aborted) return stop();
+      signal.addEventListener("abort", stop, { once: true });
+      const late = new McpError("timeout", `${ask.method} waited ${timeoutMs} ms for notifications/initialized`);
+      if (timeoutMs > 0 && timeoutMs < 2 ** 31) timer = setTimeout(reject, timeoutMs, late);
+      session.ready.promise.then(resolve);
+    });
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -30,9 +30,9 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
 
   const ends: LinkEnds = {
     logLevel: () => (session && hasCapability(session.capabilities, "logging") ? session.logLevel : undefined),
-    ask(ask, { id, signal }) {
+    ask(ask, exchange) {
       if (!session) throw new McpError("missing_capability", `${ask.method} needs an open session`);
-      return askClient(connection, session, ask, { about: id, signal, timeoutMs: limits.askTimeoutMs });
+      return askClient(connection, session, ask, exchange, limits.askTimeoutMs);
     },
   };
 

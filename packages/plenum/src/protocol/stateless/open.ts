@@ -34,7 +34,12 @@ export function openStateless({ endpoint, oneStream, supported, limits }: Ground
     // Once more, for those that came at the same time.
     assertFew(filter, limits.maxSubscriptions, subscriptions);
     const subscription = new Subscription(exchange, filter);
-    signal.addEventListener("abort", () => subscriptions.delete(subscription), { once: true });
+    // A cancelled one ends at once and without an answer: nothing is to hold on to it.
+    const drop = (): void => {
+      subscriptions.delete(subscription);
+      subscription.end(false);
+    };
+    signal.addEventListener("abort", drop, { once: true });
     if (signal.aborted) return {};
     // Acknowledged and registered in one turn: no change can come before, none can be missed after.
     subscription.acknowledge();

@@ -47,6 +47,7 @@ export class Subscription {
   readonly #filter: Filter;
   readonly #uris: ReadonlySet<string>;
   readonly #ended = createDeferred<Result>();
+  #isEnding = false;
 
   constructor(exchange: Exchange, filter: Filter) {
     this.#exchange = exchange;
@@ -79,8 +80,10 @@ export class Subscription {
    * elsewhere recommends the result; a client is to accept both, so the shared stream gets both.
    */
   end(oneStream: boolean): void {
-    const { id } = this.#exchange;
-    if (oneStream)
+    const { id, ended } = this.#exchange;
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    if (oneStream && !ended)
       this.#exchange.notify("notifications/cancelled", { requestId: id, reason: "The server ends this subscription" });
     this.#ended.resolve({ _meta: { [metaKeys.subscriptionId]: id } });
   }
