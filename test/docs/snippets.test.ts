@@ -75,7 +75,7 @@ test("mistakes are found: of types, at run time, in what is printed", async () =
   const found = await Promise.all(broken.map(check));
   expect(found.map((problems) => problems.join("\n"))).toEqual([
     expect.stringMatching(/^broken\(2,7\): error TS2322/),
-    expect.stringMatching(/ended with 1[\s\S]*needs a "version"/),
+    expect.stringMatching(/ended with 1[\s\S]*version must be/),
     expect.stringMatching(/says \n {2}2 and prints \n {2}1$/),
     expect.stringMatching(/^broken:\d+: oh/),
     "",

@@ -245,9 +245,10 @@ describe("what a peer can pile up is bounded", () => {
     expect(refused).toHaveLength(995);
     expect(new Set(refused.map(({ error }) => error?.code))).toEqual(new Set([-32600]));
     expect(refused[0]?.id).toBe("call-5");
-    // Room again, by an answer and by a cancellation.
-    gates[0]?.();
+    // Room again, by an answer, and by a cancellation when its handler has ended too.
     peer.notify("notifications/cancelled", { requestId: "call-1" });
+    gates[0]?.();
+    gates[1]?.();
     await peer.settle();
     for (const id of ["next-1", "next-2", "next-3"]) peer.start("tools/call", { name: "slow" }, id);
     await peer.settle();

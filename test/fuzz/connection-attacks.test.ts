@@ -1,7 +1,8 @@
 // Attacks on a connection: answers too large to send, limits gone around, handlers that outlive their callers, logs
 // that a peer fills, channels that behave oddly.
-import { createServer, type JsonObject, type Revision, revisions, serve } from "plenum";
+import { createServer, type JsonObject, type Revision, revisions } from "plenum";
 import { createMemoryPair } from "plenum/memory";
+import { serve } from "plenum/protocol";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { modern, openPeer } from "../suites/peer.ts";
 

@@ -1,7 +1,8 @@
 // The server that is fuzzed, one of everything, and a client's hand for it in every revision. What a revision has is
 // listed here by hand: the tests must not ask the code under test.
-import { createServer, type Revision, type ServeOptions, type Server } from "plenum";
+import { createServer, type Revision, type Server } from "plenum";
 import { createRawPeer, type RawPeer } from "plenum/memory";
+import type { ServeOptions } from "plenum/protocol";
 import { z } from "zod";
 
 export type Obj = Record<string, unknown>;

@@ -194,7 +194,7 @@ describe.each(able)("forms in %s", (revision) => {
     for (const capabilities of [{}, { sampling: {} }]) {
       expect(await refusal((ctx) => ctx.elicit("?", form), revision, capabilities)).toMatchObject({
         code: "missing_capability",
-        message: "elicitation/create needs a client that declares elicitation.form; this one does not",
+        message: "elicitation/create needs the client capability elicitation.form",
       });
     }
   });
@@ -224,7 +224,7 @@ describe.each(unable)("in %s", (revision) => {
       expect(error).toBeInstanceOf(McpError);
       expect(error).toMatchObject({
         code: "missing_capability",
-        message: `elicitation/create does not exist in ${revision}, which this client speaks`,
+        message: `${revision} has no elicitation/create`,
       });
     }
   });
@@ -232,7 +232,7 @@ describe.each(unable)("in %s", (revision) => {
   test("a tool that asks nevertheless tells the model why it failed", async () => {
     const { server } = createAsking((ctx) => ctx.elicit("?", form));
     const peer = await openPeer(server, revision);
-    const text = `elicitation/create does not exist in ${revision}, which this client speaks`;
+    const text = `${revision} has no elicitation/create`;
     expect(await peer.call("tools/call", { name: "blind" })).toEqual({
       content: [{ type: "text", text }],
       isError: true,
@@ -267,7 +267,7 @@ describe("pages", () => {
       const error = await refusal((ctx) => ctx.elicitUrl("Sign in", url), "2025-11-25", caps);
       expect(error).toMatchObject({
         code: "missing_capability",
-        message: "elicitation/create needs a client that declares elicitation.url; this one does not",
+        message: "elicitation/create needs the client capability elicitation.url",
       });
     },
   );
@@ -276,7 +276,7 @@ describe("pages", () => {
     const error = await refusal((ctx) => ctx.elicitUrl("Sign in", url), "2025-06-18", both);
     expect(error).toMatchObject({
       code: "missing_capability",
-      message: "elicitation/create needs a client that declares elicitation.url; this one does not",
+      message: "elicitation/create needs the client capability elicitation.url",
     });
   });
 

@@ -194,7 +194,7 @@ describe.each(places)("%s", (method, params, member) => {
       expect(error).toEqual({ code: -32021, message, data: { requiredCapabilities: { roots: {} } } });
       return;
     }
-    const text = "roots/list needs a client that declares roots; this one does not";
+    const text = "roots/list needs the client capability roots";
     if (method === "tools/call") expect(result).toEqual({ content: [{ type: "text", text }], isError: true });
     else expect(error).toEqual({ code: -32600, message: text });
     expect(requestsOf(peer)).toEqual([]);

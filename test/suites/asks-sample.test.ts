@@ -157,7 +157,7 @@ describe.each(sessioned)("sampling in %s", (revision) => {
     for (const capabilities of [{}, { roots: {} }]) {
       expect(await refused(simple, revision, capabilities)).toMatchObject({
         code: "missing_capability",
-        message: "sampling/createMessage needs a client that declares sampling; this one does not",
+        message: "sampling/createMessage needs the client capability sampling",
       });
     }
   });
@@ -172,7 +172,7 @@ describe.each(sessioned)("sampling in %s", (revision) => {
       for (const capabilities of since11 ? [sampling] : [sampling, tooled]) {
         expect(await refused(request, revision, capabilities)).toMatchObject({
           code: "missing_capability",
-          message: "sampling/createMessage needs a client that declares sampling.tools; this one does not",
+          message: "sampling/createMessage needs the client capability sampling.tools",
         });
       }
     }
@@ -261,7 +261,7 @@ describe.each(sessioned)("roots in %s", (revision) => {
     covers("root-check-capability", revision);
     expect(await refusal((ctx) => ctx.roots(), revision, { sampling: {} })).toMatchObject({
       code: "missing_capability",
-      message: "roots/list needs a client that declares roots; this one does not",
+      message: "roots/list needs the client capability roots",
     });
   });
 

@@ -1,7 +1,7 @@
 // JSON-RPC batches: part of an open 2025-03-26 session, and of nothing else.
 import { revisions } from "plenum";
 import { describe, expect, test } from "vitest";
-import { createDeferred } from "../../packages/plenum/src/util/deferred.ts";
+import { createDeferred } from "../deferred.ts";
 import { covers } from "../requirements/covers.ts";
 import { type Message, openPeer } from "./peer.ts";
 import { createQuietServer, textOf } from "./tool-peer.ts";

@@ -93,19 +93,23 @@ describe("hints in 2026-07-28", () => {
     covers("cache-ttl-non-negative");
     for (const ttlMs of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "5" as never]) {
       expect(() => createServer({ name: "s", version: "1", cache: { ttlMs } })).toThrow(
-        /cache\.ttlMs is a whole number/,
+        /cache: ttlMs must be an integer of at least 0/,
       );
       const server = createServer({ name: "s", version: "1" });
-      expect(() => server.resource("r:1", { cache: { ttlMs } }, () => "r")).toThrow(/cache\.ttlMs is a whole number/);
+      expect(() => server.resource("r:1", { cache: { ttlMs } }, () => "r")).toThrow(/cache: ttlMs must be/);
     }
   });
 
   test("a scope that does not exist is refused when it is configured", () => {
     covers("cache-scope-values");
     const cache = { ttlMs: 1, scope: "shared" as never };
-    expect(() => createServer({ name: "s", version: "1", cache })).toThrow(/cache\.scope is "public" or "private"/);
+    expect(() => createServer({ name: "s", version: "1", cache })).toThrow(
+      /cache: cacheScope must be "public" or "private"/,
+    );
     const server = createServer({ name: "s", version: "1" });
-    expect(() => server.resource("r:1", { cache }, () => "r")).toThrow(/cache\.scope is "public" or "private"/);
+    expect(() => server.resource("r:1", { cache }, () => "r")).toThrow(
+      /cache: cacheScope must be "public" or "private"/,
+    );
   });
 
   test("hints that a handler writes itself are checked like all else", async () => {

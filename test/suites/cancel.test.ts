@@ -1,7 +1,7 @@
 // Cancellation: the handler hears of it and why, and nothing more is said about that request.
 import { McpError, revisions } from "plenum";
 import { describe, expect, test } from "vitest";
-import { createDeferred } from "../../packages/plenum/src/util/deferred.ts";
+import { createDeferred } from "../deferred.ts";
 import { covers } from "../requirements/covers.ts";
 import { modern, type Obj, openPeer } from "./peer.ts";
 import { createQuietServer, textOf } from "./tool-peer.ts";
@@ -69,7 +69,7 @@ describe.each(revisions)("a cancelled request in %s", (revision) => {
       await peer.settle();
       peer.notify("notifications/cancelled", { requestId: 7, reason });
       await peer.settle();
-      expect(heard[0]?.reason).toMatchObject({ name: "AbortError", message: "The client cancelled the request" });
+      expect(heard[0]?.reason).toMatchObject({ name: "AbortError", message: "The caller cancelled the request" });
     },
   );
 
@@ -80,7 +80,7 @@ describe.each(revisions)("a cancelled request in %s", (revision) => {
     for (let round = 1; round <= 3; round++) {
       peer.start("tools/call", { name: "hang" }, "same");
       await peer.settle();
-      expect((await peer.fail("tools/list")).message).toBe("Invalid request: too many requests are open");
+      expect((await peer.fail("tools/list")).message).toBe("Invalid request: too many open requests");
       peer.notify("notifications/cancelled", { requestId: "same" });
       // The place is free when the handler has ended, not before: to call and cancel is no way around the limit.
       await peer.settle();

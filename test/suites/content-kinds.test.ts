@@ -65,7 +65,7 @@ describe.each(revisions)("content in %s", (revision) => {
         ? { type: "audio", data: "UklGRgA=", mimeType: "audio/mpeg", annotations: { audience: ["user"] } }
         : {
             type: "text",
-            text: "[audio/mpeg audio, 5 bytes: this client's protocol revision cannot carry audio]",
+            text: "[audio/mpeg, 5 bytes: this protocol revision has no audio]",
             annotations: { audience: ["user"] },
           },
     ]);

@@ -2,7 +2,7 @@
 import { createServer, type Revision, revisions } from "plenum";
 import { createRawPeer, type RawPeer } from "plenum/memory";
 import { describe, expect, test } from "vitest";
-import { createDeferred, type Deferred } from "../../packages/plenum/src/util/deferred.ts";
+import { createDeferred, type Deferred } from "../deferred.ts";
 import { covers } from "../requirements/covers.ts";
 import { type Message, modern, type Obj, openPeer } from "./peer.ts";
 import { createQuietServer, textOf } from "./tool-peer.ts";

@@ -131,7 +131,7 @@ test.each([-32768, -32700, -32603, -32099, -32042, -32020, -32002, -32001, -3200
   "an application error cannot have the number %s",
   (rpcCode) => {
     expect(() => new McpError("application", "x", rpcCode === undefined ? {} : { rpcCode })).toThrow(
-      /^An application error needs an integer rpcCode outside -32768 to -32000/,
+      /^rpcCode must be an integer outside -32768 to -32000/,
     );
   },
 );

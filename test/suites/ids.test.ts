@@ -1,7 +1,7 @@
 // Request ids: echoed exactly as they came, never coerced, never mixed up, whatever order the answers come in.
 import { revisions } from "plenum";
 import { describe, expect, test } from "vitest";
-import { createDeferred, type Deferred } from "../../packages/plenum/src/util/deferred.ts";
+import { createDeferred, type Deferred } from "../deferred.ts";
 import { covers } from "../requirements/covers.ts";
 import { type Message, modern, openPeer } from "./peer.ts";
 import { createQuietServer, textOf } from "./tool-peer.ts";
@@ -102,7 +102,7 @@ describe.each(revisions)("ids in %s", (revision) => {
     const before = peer.messages.length;
     peer.start("tools/call", { name: "wait" }, "twice");
     await peer.settle();
-    const refusal = { code: -32600, message: "Invalid request: a request with this id is still open" };
+    const refusal = { code: -32600, message: "Invalid request: this id is still open" };
     expect(peer.messages.slice(before)).toEqual([{ jsonrpc: "2.0", id: "twice", error: refusal }]);
     open.get("twice")?.resolve();
     await peer.settle();

@@ -85,7 +85,7 @@ describe.each(revisions)("JSON Schema in %s", (revision) => {
   test("a dialect that is not understood is refused by name", async () => {
     covers("jsonschema-unsupported-dialect", revision);
     for (const $schema of ["https://example.com/unknown", "http://json-schema.org/draft-04/schema#", 7, ""]) {
-      const said = `the dialect ${JSON.stringify($schema)} is not supported; use https://json-schema.org/draft/2020-12/schema`;
+      const said = `the dialect ${JSON.stringify($schema)} is not supported; use 2020-12`;
       expect(() => serverOf({ $schema, type: "object" })).toThrow(said);
       expect(() => serverOf({ type: "object" }, { $schema, type: "object" })).toThrow(said);
     }

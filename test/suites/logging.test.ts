@@ -191,7 +191,26 @@ describe.each(revisions)("a log message in %s", (revision) => {
     expect(textOf(await peer.call("tools/call", { name: "log", ...at(peer) }))).toBe("survived");
     expect(caught).toHaveLength(5);
     for (const message of caught) expect(message).toMatch(/^Log data must be a JSON value/);
-    expect(logsOf(peer)).toEqual([]);
+    // Whatever the caller listens to.
+    const deaf = await openPeer(server, revision);
+    if (!deaf.isModern) await deaf.call("logging/setLevel", { level: "emergency" });
+    await deaf.call("tools/call", { name: "log" });
+    expect(caught).toHaveLength(10);
+    expect([...logsOf(peer), ...logsOf(deaf)]).toEqual([]);
+  });
+
+  test("of an error, or with one in it, tells its name and its message, and never its stack", async () => {
+    covers(["logging-no-internals"], revision);
+    const { server } = createQuietServer();
+    const error = Object.assign(new RangeError("too far"), { toJSON: () => ({ stack: "at secret.ts" }), token: "x" });
+    server.tool("log", {}, (_, ctx) => {
+      ctx.log.error(error);
+      ctx.log.error({ during: "work", error });
+    });
+    const peer = await openListening(server, revision);
+    await peer.call("tools/call", { name: "log", ...at(peer) });
+    const told = { name: "RangeError", message: "too far" };
+    expect(logsOf(peer).map(({ data }) => data)).toEqual([told, { during: "work", error: told }]);
   });
 
   test("is not sent by a server without logging, nor can a level be set there", async () => {

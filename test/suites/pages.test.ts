@@ -96,17 +96,16 @@ describe.each(revisions)("pages in %s", (revision) => {
     const peer = await openPeer(server, revision);
     const { next = "" } = await pageOf(peer, list);
     const dot = next.indexOf(".");
-    const forged = Buffer.from("5.0").toString("base64url");
     const bad = [
       ...["garbage", "", ".", "a.b", "0", "3", "💥", "x".repeat(100_000), `${next}=`, ` ${next}`, next.slice(0, -1)],
       // The seal of one position does not open another.
-      `${forged}${next.slice(dot)}`,
-      `${next.slice(0, dot)}.${"A".repeat(next.length - dot - 1)}`,
+      `${next.slice(0, dot)}.5.0`,
+      `${"a".repeat(dot)}${next.slice(dot)}`,
     ];
     for (const cursor of bad) {
       expect(await peer.fail(list.method, { cursor })).toEqual({
         code: -32602,
-        message: "Invalid cursor: use nextCursor of an earlier page of this list as it came",
+        message: "Invalid cursor: use nextCursor as it came",
       });
     }
     expect((await pageOf(peer, list, next)).names).toEqual(["d", "e", "f"]);
@@ -241,7 +240,7 @@ describe.each(revisions)("pages in %s", (revision) => {
 
 test("page sizes and secrets that make no sense are refused", () => {
   for (const pageSize of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "3" as never]) {
-    expect(() => createServer({ name: "s", version: "1", pageSize })).toThrow(/pageSize is a whole number above 0/);
+    expect(() => createServer({ name: "s", version: "1", pageSize })).toThrow(/pageSize cannot be /);
   }
-  expect(() => createServer({ name: "s", version: "1", secret: "short" })).toThrow(/16 or more/);
+  expect(() => createServer({ name: "s", version: "1", secret: "short" })).toThrow(/16 bytes or more/);
 });

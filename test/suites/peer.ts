@@ -2,8 +2,9 @@
 // where there is none, and has every message that the server sends judged: by our own wire shapes, and by the official
 // schema of the revision when that is at hand.
 
-import { type Revision, type Sender, type ServeOptions, serve } from "plenum";
+import type { Revision, Sender } from "plenum";
 import { createRawPeer, type RawPeer } from "plenum/memory";
+import type { ServeOptions } from "plenum/protocol";
 import { afterEach, expect } from "vitest";
 import type { Endpoint } from "../../packages/plenum/src/protocol/endpoint.ts";
 import { judgeSent } from "./judge.ts";
@@ -163,5 +164,3 @@ afterEach(() => {
   peers.clear();
   expect(problems).toEqual([]);
 });
-
-export { serve };

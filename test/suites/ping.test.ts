@@ -1,7 +1,7 @@
 // Ping, and the time that the server's own requests are given: both of the sessioned revisions.
 import { createServer, type McpError, revisions } from "plenum";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createDeferred } from "../../packages/plenum/src/util/deferred.ts";
+import { createDeferred } from "../deferred.ts";
 import { covers } from "../requirements/covers.ts";
 import { modern, openPeer } from "./peer.ts";
 import { createQuietServer, textOf } from "./tool-peer.ts";

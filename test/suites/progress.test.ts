@@ -1,7 +1,7 @@
 // Progress: only for those who asked, under their token, always forward, thinned in a flood, silent after the end.
 import { jsonSchema, revisions } from "plenum";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createDeferred } from "../../packages/plenum/src/util/deferred.ts";
+import { createDeferred } from "../deferred.ts";
 import { covers } from "../requirements/covers.ts";
 import { type Obj, openPeer, type Peer } from "./peer.ts";
 import { createQuietServer } from "./tool-peer.ts";

@@ -268,7 +268,7 @@ test.each<[what: string, register: (server: Server) => unknown, message: string]
   [
     "arguments that are no object",
     (server) => server.prompt("p", { arguments: z.string() }, say),
-    'prompt "p": input must describe an object: its JSON Schema needs "type": "object".',
+    'prompt "p": input must describe an object: "type": "object".',
   ],
   [
     "an argument that cannot be expressed",

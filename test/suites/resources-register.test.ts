@@ -34,21 +34,11 @@ test.each<[what: string, uri: string, options: object, message: string]>([
   ["an empty expression", "a:{}", {}, `URI template "a:{}": `],
   ["a reserved operator", "a:{!b}", {}, `URI template "a:{!b}": `],
   ["a template without a scheme", "{a}/b", {}, `resource "{a}/b": ${malformed}`],
-  ["size on a template", "a:{b}", { size: 1 }, `resource "a:{b}": "size" is for single resources, not for templates`],
+  ["size on a template", "a:{b}", { size: 1 }, `resource "a:{b}": "size" is not for templates`],
   ["a negative size", "a:b", { size: -1 }, `resource "a:b": "size" is a whole number of bytes, not -1`],
   ["half a byte", "a:b", { size: 1.5 }, `resource "a:b": "size" is a whole number of bytes, not 1.5`],
-  [
-    "list without variables",
-    "a:b",
-    { list: () => [] },
-    `resource "a:b": "list" and "complete" are for templates, and this URI has no {variable}`,
-  ],
-  [
-    "complete without variables",
-    "a:b",
-    { complete: {} },
-    `resource "a:b": "list" and "complete" are for templates, and this URI has no {variable}`,
-  ],
+  ["list without variables", "a:b", { list: () => [] }, `resource "a:b": "list" and "complete" are for templates`],
+  ["complete without variables", "a:b", { complete: {} }, `resource "a:b": "list" and "complete" are for templates`],
   [
     "a completer for another variable",
     "a:{b}{?c}",
@@ -90,7 +80,7 @@ test.each<[what: string, uri: string, options: object, message: string]>([
     "a bad time to live",
     "a:b",
     { cache: { ttlMs: -1 } },
-    `resource "a:b": cache.ttlMs is a whole number of milliseconds, 0 or more, not -1`,
+    `resource "a:b": cache: ttlMs must be an integer of at least 0`,
   ],
 ])("%s is refused", (_, uri, options, message) => {
   covers(proves(message));

@@ -142,7 +142,7 @@ describe.each(sessioned)("subscriptions in %s", (revision) => {
     for (const id of [1, 2, 2]) await peer.call("resources/subscribe", { uri: `n:///${id}` });
     expect(await peer.fail("resources/subscribe", { uri: "n:///3" })).toEqual({
       code: -32602,
-      message: "At most 2 resources can be watched; unsubscribe from one first",
+      message: "At most 2 resources can be watched",
     });
     server.resourceUpdated("n:///3");
     await peer.settle();

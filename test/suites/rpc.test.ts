@@ -364,7 +364,7 @@ test("more requests than may be open at once are refused, and there is room agai
   const peer = await openPeer(server, "2025-11-25", { maxInFlight: 1 });
   const first = peer.request("tools/call", { name: "wait" });
   await peer.settle();
-  expect(await peer.fail("ping")).toEqual({ code: -32600, message: "Invalid request: too many requests are open" });
+  expect(await peer.fail("ping")).toEqual({ code: -32600, message: "Invalid request: too many open requests" });
   release();
   await first;
   expect(await peer.call("ping")).toEqual({});

@@ -119,7 +119,7 @@ describe("the acknowledgement", () => {
     const error = await peer.fail("subscriptions/listen", {
       notifications: { resourceSubscriptions: ["x://a", "x://b", "x://c"] },
     });
-    expect(error).toEqual({ code: -32602, message: "At most 2 resources can be watched, not 3" });
+    expect(error).toEqual({ code: -32602, message: "At most 2 resources can be watched" });
     // What the peer's other subscriptions watch counts too, as long as they are open.
     await listen(peer, { resourceSubscriptions: ["x://a", "x://b"] }, "full");
     const more = { notifications: { resourceSubscriptions: ["x://a"] } };
@@ -296,7 +296,7 @@ describe("a server that closes", () => {
         {
           jsonrpc: "2.0",
           method: "notifications/cancelled",
-          params: { requestId: id, reason: "The server ends this subscription" },
+          params: { requestId: id, reason: "The server is closing" },
         },
         {
           jsonrpc: "2.0",

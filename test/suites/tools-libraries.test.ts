@@ -163,11 +163,10 @@ describe.each(revisions)("schemas in %s", (revision) => {
     server.tool("in", { input: z.object({ a: z.string().transform(fail) }) }, () => "never");
     server.tool("out", { output: z.string().refine(fail) }, () => "never");
     const peer = await openPeer(server, revision);
-    const error = await peer.fail("tools/call", { name: "in", arguments: { a: "x" } });
-    expect(error).toMatchObject({ code: -32603, message: expect.stringMatching(/^Internal error \([0-9a-f-]{36}\)$/) });
-    const result = await callTool(peer, "out");
-    expect(result.isError).toBe(true);
-    expect(textOf(result)).toMatch(/^Internal error \([0-9a-f-]{36}\)$/);
+    for (const result of [await callTool(peer, "in", { a: "x" }), await callTool(peer, "out")]) {
+      expect(result.isError).toBe(true);
+      expect(textOf(result)).toMatch(/^Internal error \([0-9a-f-]{36}\)$/);
+    }
     expect(errors.map((one) => one.error)).toEqual([cause, cause]);
   });
 
@@ -176,15 +175,21 @@ describe.each(revisions)("schemas in %s", (revision) => {
     const server = createServer({ name: "s", version: "1" });
     const register = (input: AnySchema, output?: AnySchema) => () =>
       server.tool("bad", output ? { output } : { input }, () => 1 as never);
-    expect(register(z.object({ when: z.date() }))).toThrow(/^tool "bad": input field "when" cannot be expressed as JSON Schema.*Date/);
-    expect(register(type({ when: "Date" }))).toThrow(/^tool "bad": input field "when" cannot be expressed as JSON Schema/);
+    expect(register(z.object({ when: z.date() }))).toThrow(
+      /^tool "bad": input field "when" cannot be expressed as JSON Schema.*Date/,
+    );
+    expect(register(type({ when: "Date" }))).toThrow(
+      /^tool "bad": input field "when" cannot be expressed as JSON Schema/,
+    );
     expect(register(toStandardJsonSchema(v.object({ when: v.date() })))).toThrow(
       /^tool "bad": input field "when" cannot be expressed as JSON Schema.*date/,
     );
     expect(register({}, z.object({ list: z.array(z.bigint()) }))).toThrow(
       /^tool "bad": output field "list\[\]" cannot be expressed as JSON Schema.*BigInt/,
     );
-    expect(register(v.object({ a: v.string() }))).toThrow(/^tool "bad": input gives no JSON Schema; if it is valibot's, wrap it/);
+    expect(register(v.object({ a: v.string() }))).toThrow(
+      /^tool "bad": input gives no JSON Schema; if it is valibot's, wrap it/,
+    );
     expect(register({ a: z.string() } as never)).toThrow(/^tool "bad": input is an object of schemas, not a schema/);
     expect(register(jsonSchema({ type: "object", properties: { a: { type: "strin" } } }))).toThrow(
       /^tool "bad": input is not usable/,

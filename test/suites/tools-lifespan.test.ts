@@ -1,7 +1,7 @@
 // What lives as long as the server: made once before the first call, shared by all peers, disposed of when it closes.
 import { createServer, revisions, type Server } from "plenum";
 import { describe, expect, test } from "vitest";
-import { createDeferred } from "../../packages/plenum/src/util/deferred.ts";
+import { createDeferred } from "../deferred.ts";
 import { modern, openPeer, type Peer } from "./peer.ts";
 import { callTool, createQuietServer, textOf } from "./tool-peer.ts";
 

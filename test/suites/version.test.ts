@@ -78,9 +78,7 @@ test("each version can be served alone, or any of them together", async () => {
 });
 
 test("to serve no version at all is a mistake that is told at once", async () => {
-  await expect(openPeer(createEchoServer(), modern, { revisions: [] })).rejects.toThrow(
-    "No revision to serve: choose from 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28",
-  );
+  await expect(openPeer(createEchoServer(), modern, { revisions: [] })).rejects.toThrow("No revision to serve");
   await expect(openPeer(createEchoServer(), modern, { revisions: ["2020-01-01" as Revision] })).rejects.toThrow(
     "No revision to serve",
   );

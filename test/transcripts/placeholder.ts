@@ -4,7 +4,7 @@
 /** The form that each kind of placeholder stands for, to the letter. */
 const forms = {
   uuid: "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
-  cursor: "[A-Za-z0-9_-]{1,64}\\.[A-Za-z0-9_-]{43}",
+  cursor: "[0-9a-f]{64}\\.\\d+\\.\\d+",
 } as const;
 
 const placeholder = /<(uuid|cursor)(?::([\w ]+))?>/g;

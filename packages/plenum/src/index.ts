@@ -47,9 +47,8 @@ export type {
   Tool,
   ToolAnnotations,
 } from "./protocol/model.ts";
-export { type ServeOptions, type Serving, serve } from "./protocol/negotiate.ts";
 export { type Revision, revisions } from "./protocol/revisions.ts";
-export { jsonSchema } from "./schema/infer.ts";
+export { jsonSchema } from "./schema/standard.ts";
 export type { Completer, CompletionContext } from "./server/completion.ts";
 export { audio, embedded, image, resourceLink, text } from "./server/content.ts";
 export type { Context, Log, LogEntry } from "./server/context.ts";

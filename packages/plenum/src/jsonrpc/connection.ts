@@ -226,7 +226,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     const { id } = request;
     const isTaken = received.has(id);
     if (isTaken || state.running >= maxInFlight) {
-      reply(refusal(isTaken ? "a request with this id is still open" : "too many requests are open", id), id);
+      reply(refusal(isTaken ? "this id is still open" : "too many open requests", id), id);
       return;
     }
     const exchange = new Exchange(connection, id, sender);

@@ -83,7 +83,7 @@ export function isRequestId(value: unknown): value is RequestId {
 
 /** Never throws: what cannot be read comes back as `invalid` with its answer. */
 export function parseMessage(text: string): Incoming {
-  if (exceedsDepth(text, maxJsonDepth)) {
+  if (exceedsDepth(text)) {
     return invalid(rpcCodes.invalidRequest, `Invalid request: JSON nested deeper than ${maxJsonDepth} levels`);
   }
   let value: unknown;
@@ -168,10 +168,10 @@ function invalid(code: number, message: string, id?: RequestId): Single {
   return { kind: "invalid", answer };
 }
 
-/** Counts brackets outside strings, so that nothing deep is ever built. */
-function exceedsDepth(text: string, limit: number): boolean {
+/** Whether JSON text is nested beyond `maxJsonDepth`: counts brackets outside strings, so that nothing deep is ever built. */
+export function exceedsDepth(text: string): boolean {
   // A text no longer than the limit cannot be too deep; most messages end here.
-  if (text.length <= limit) return false;
+  if (text.length <= maxJsonDepth) return false;
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
@@ -180,7 +180,7 @@ function exceedsDepth(text: string, limit: number): boolean {
       i = endOfString(text, i);
       if (i < 0) return false; // not JSON: the parser will say so
     } else if (c === 0x7b || c === 0x5b) {
-      if (++depth > limit) return true;
+      if (++depth > maxJsonDepth) return true;
     } else if (c === 0x7d || c === 0x5d) {
       depth--;
     }

@@ -82,9 +82,7 @@ export class McpError extends Error {
       code === "application" &&
       (!Number.isInteger(number) || (number !== undefined && number >= -32768 && number <= -32000))
     ) {
-      throw new TypeError(
-        `An application error needs an integer rpcCode outside -32768 to -32000, not ${String(number)}`,
-      );
+      throw new TypeError(`rpcCode must be an integer outside -32768 to -32000, not ${number}`);
     }
     this.code = code;
     this.data = options.data;
@@ -102,6 +100,11 @@ export const errorCodes: readonly ErrorCode[] = Object.keys(table) as ErrorCode[
 
 export function rowOf(code: ErrorCode): ErrorRow {
   return table[code];
+}
+
+/** For what makes no sense once the call is over. */
+export function assertOpen({ ended }: { readonly ended: boolean }): void {
+  if (ended) throw new McpError("aborted", "The call has ended");
 }
 
 /** Whether an error only says that somebody stopped waiting. */

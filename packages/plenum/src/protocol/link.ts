@@ -3,7 +3,7 @@
 import type { Exchange } from "../jsonrpc/connection.ts";
 import type { JsonObject, Request } from "../jsonrpc/message.ts";
 import type { Ask, Call, Caller, Link, Sender } from "./endpoint.ts";
-import { McpError } from "./errors.ts";
+import { assertOpen } from "./errors.ts";
 import { findMethod, type Method, methodIn } from "./methods.ts";
 import { type LogLevel, logLevels } from "./model.ts";
 import { readParams, reviseNotification } from "./revise.ts";
@@ -48,7 +48,7 @@ class CallLink implements Link {
 
   async ask(ask: Ask): Promise<JsonObject> {
     // Who asks after the answer has nobody to ask any more.
-    if (this.#exchange.ended) throw new McpError("aborted", `${ask.method} came after the call had ended`);
+    assertOpen(this.#exchange);
     return this.#ends.ask(ask, this.#exchange);
   }
 }

@@ -22,24 +22,28 @@ export function isMetaKey(key: string): boolean {
   return keyForm.test(key);
 }
 
-/**
- * Whether the key belongs to MCP. In 2025-06-18 any label but the last decides, from 2025-11-25 the second one; with
- * no revision given either rule reserves it, which is the one to follow for keys of one's own.
- */
-export function isReservedMetaKey(key: string, revision?: Revision): boolean {
-  const slash = key.indexOf("/");
-  if (slash < 0) return false;
-  const labels = key.slice(0, slash).split(".");
-  const ours = (label: string | undefined): boolean => label === "modelcontextprotocol" || label === "mcp";
-  const anyButLast = labels.slice(0, -1).some(ours);
-  if (revision === undefined) return anyButLast || ours(labels[1]);
-  return revision <= "2025-06-18" ? anyButLast : ours(labels[1]);
+function isOurs(label: string | undefined): boolean {
+  return label === "modelcontextprotocol" || label === "mcp";
+}
+
+function labelsOf(key: string): string[] {
+  return key.includes("/") ? (key.split("/", 1)[0] as string).split(".") : [];
+}
+
+/** Whether the key belongs to MCP: in 2025-06-18 any label of its prefix but the last decides, from 2025-11-25 the second. */
+export function isReservedMetaKey(key: string, revision: Revision): boolean {
+  const labels = labelsOf(key);
+  return revision <= "2025-06-18" ? labels.slice(0, -1).some(isOurs) : isOurs(labels[1]);
 }
 
 /** For `_meta` of one's own. Throws a TypeError for a key that breaks the grammar or belongs to MCP. */
 export function assertOwnMeta(meta: JsonObject | undefined, what: string): void {
   for (const key of Object.keys(meta ?? {})) {
-    if (isReservedMetaKey(key)) throw new TypeError(`${what}: _meta key "${key}" is reserved for MCP`);
+    // By either rule: the key goes to peers of all revisions.
+    const labels = labelsOf(key);
+    if (isOurs(labels[1]) || labels.slice(0, -1).some(isOurs)) {
+      throw new TypeError(`${what}: _meta key "${key}" is reserved for MCP`);
+    }
     if (!isMetaKey(key)) throw new TypeError(`${what}: _meta key "${key}" is not of the form name or com.example/name`);
   }
 }

@@ -11,71 +11,91 @@ export interface Method {
   /** Its wire shapes are `${stem}Params` and `${stem}Result`. */
   readonly stem: string;
   /** The receiver's capability without which the method does not exist, as a path into its capabilities. */
-  readonly needs?: string;
+  readonly needs: string | undefined;
   readonly since: Revision;
   /** The last revision that has it. */
-  readonly until?: Revision;
+  readonly until: Revision | undefined;
   /** Its handler may ask the user, a model or for roots while it runs. */
-  readonly asks?: true;
+  readonly asks: boolean;
   /** Its result says how long it may be kept, where the revision has that. */
-  readonly cached?: true;
+  readonly cached: boolean;
 }
 
 const first = "2024-11-05";
 const last = "2025-11-25";
 const modern = "2026-07-28";
 
-// biome-ignore format: one row a line
-const rows: readonly Omit<Method, "kind">[] = [
-  // Opening
-  { name: "initialize", from: "client", stem: "Initialize", since: first, until: last },
-  { name: "notifications/initialized", from: "client", stem: "Initialized", since: first, until: last },
-  { name: "server/discover", from: "client", stem: "Discover", since: modern, cached: true },
-  { name: "ping", from: "both", stem: "Ping", since: first, until: last },
-
-  // Tools
-  { name: "tools/list", from: "client", stem: "ListTools", needs: "tools", since: first, cached: true },
-  { name: "tools/call", from: "client", stem: "CallTool", needs: "tools", since: first, asks: true },
-  { name: "notifications/tools/list_changed", from: "server", stem: "ToolListChanged", needs: "tools.listChanged", since: first },
-
-  // Resources
-  { name: "resources/list", from: "client", stem: "ListResources", needs: "resources", since: first, cached: true },
-  { name: "resources/templates/list", from: "client", stem: "ListResourceTemplates", needs: "resources", since: first, cached: true },
-  { name: "resources/read", from: "client", stem: "ReadResource", needs: "resources", since: first, asks: true, cached: true },
-  { name: "resources/subscribe", from: "client", stem: "Subscribe", needs: "resources.subscribe", since: first, until: last },
-  { name: "resources/unsubscribe", from: "client", stem: "Unsubscribe", needs: "resources.subscribe", since: first, until: last },
-  { name: "notifications/resources/list_changed", from: "server", stem: "ResourceListChanged", needs: "resources.listChanged", since: first },
-  { name: "notifications/resources/updated", from: "server", stem: "ResourceUpdated", needs: "resources.subscribe", since: first },
-
-  // Prompts
-  { name: "prompts/list", from: "client", stem: "ListPrompts", needs: "prompts", since: first, cached: true },
-  { name: "prompts/get", from: "client", stem: "GetPrompt", needs: "prompts", since: first, asks: true },
-  { name: "notifications/prompts/list_changed", from: "server", stem: "PromptListChanged", needs: "prompts.listChanged", since: first },
-
-  // Completion, logging
-  { name: "completion/complete", from: "client", stem: "Complete", needs: "completions", since: first },
-  { name: "logging/setLevel", from: "client", stem: "SetLevel", needs: "logging", since: first, until: last },
-  { name: "notifications/message", from: "server", stem: "LoggingMessage", needs: "logging", since: first },
-
-  // Subscriptions of the stateless era
-  { name: "subscriptions/listen", from: "client", stem: "SubscriptionsListen", since: modern },
-  { name: "notifications/subscriptions/acknowledged", from: "server", stem: "SubscriptionsAcknowledged", since: modern },
-
-  // What a server asks of its client. From 2026-07-28 on these are no messages of their own: they travel inside results.
-  { name: "sampling/createMessage", from: "server", stem: "CreateMessage", needs: "sampling", since: first, until: last },
-  { name: "elicitation/create", from: "server", stem: "Elicit", needs: "elicitation", since: "2025-06-18", until: last },
-  { name: "notifications/elicitation/complete", from: "server", stem: "ElicitationComplete", needs: "elicitation.url", since: last, until: last },
-  { name: "roots/list", from: "server", stem: "ListRoots", needs: "roots", since: first, until: last },
-  { name: "notifications/roots/list_changed", from: "client", stem: "RootsListChanged", since: first, until: last },
-
-  // Housekeeping of a running request
-  { name: "notifications/cancelled", from: "both", stem: "Cancelled", since: first },
-  { name: "notifications/progress", from: "both", stem: "Progress", since: first },
+type Row = [
+  name: string,
+  from: Method["from"],
+  stem: string,
+  since: Revision,
+  until: Revision | undefined,
+  needs: string,
+  flags?: string,
 ];
 
-export const methods: readonly Method[] = rows.map((row) => ({
-  kind: row.name.startsWith("notifications/") ? "notification" : "request",
-  ...row,
+const open = undefined;
+
+// biome-ignore format: one row a line
+const rows: readonly Row[] = [
+  // name, from, stem, since, until, needs, and whether it asks or is cached
+  // Opening
+  ["initialize",                               "client", "Initialize",                first,        last, ""],
+  ["notifications/initialized",                "client", "Initialized",               first,        last, ""],
+  ["server/discover",                          "client", "Discover",                  modern,       open, "",                      "cached"],
+  ["ping",                                     "both",   "Ping",                      first,        last, ""],
+
+  // Tools
+  ["tools/list",                               "client", "ListTools",                 first,        open, "tools",                 "cached"],
+  ["tools/call",                               "client", "CallTool",                  first,        open, "tools",                 "asks"],
+  ["notifications/tools/list_changed",         "server", "ToolListChanged",           first,        open, "tools.listChanged"],
+
+  // Resources
+  ["resources/list",                           "client", "ListResources",             first,        open, "resources",             "cached"],
+  ["resources/templates/list",                 "client", "ListResourceTemplates",     first,        open, "resources",             "cached"],
+  ["resources/read",                           "client", "ReadResource",              first,        open, "resources",             "asks cached"],
+  ["resources/subscribe",                      "client", "Subscribe",                 first,        last, "resources.subscribe"],
+  ["resources/unsubscribe",                    "client", "Unsubscribe",               first,        last, "resources.subscribe"],
+  ["notifications/resources/list_changed",     "server", "ResourceListChanged",       first,        open, "resources.listChanged"],
+  ["notifications/resources/updated",          "server", "ResourceUpdated",           first,        open, "resources.subscribe"],
+
+  // Prompts
+  ["prompts/list",                             "client", "ListPrompts",               first,        open, "prompts",               "cached"],
+  ["prompts/get",                              "client", "GetPrompt",                 first,        open, "prompts",               "asks"],
+  ["notifications/prompts/list_changed",       "server", "PromptListChanged",         first,        open, "prompts.listChanged"],
+
+  // Completion, logging
+  ["completion/complete",                      "client", "Complete",                  first,        open, "completions"],
+  ["logging/setLevel",                         "client", "SetLevel",                  first,        last, "logging"],
+  ["notifications/message",                    "server", "LoggingMessage",            first,        open, "logging"],
+
+  // Subscriptions of the stateless era
+  ["subscriptions/listen",                     "client", "SubscriptionsListen",       modern,       open, ""],
+  ["notifications/subscriptions/acknowledged", "server", "SubscriptionsAcknowledged", modern,       open, ""],
+
+  // What a server asks of its client. From 2026-07-28 on these are no messages of their own: they travel inside results.
+  ["sampling/createMessage",                   "server", "CreateMessage",             first,        last, "sampling"],
+  ["elicitation/create",                       "server", "Elicit",                    "2025-06-18", last, "elicitation"],
+  ["notifications/elicitation/complete",       "server", "ElicitationComplete",       last,         last, "elicitation.url"],
+  ["roots/list",                               "server", "ListRoots",                 first,        last, "roots"],
+  ["notifications/roots/list_changed",         "client", "RootsListChanged",          first,        last, ""],
+
+  // Housekeeping of a running request
+  ["notifications/cancelled",                  "both",   "Cancelled",                 first,        open, ""],
+  ["notifications/progress",                   "both",   "Progress",                  first,        open, ""],
+];
+
+export const methods: readonly Method[] = rows.map(([name, from, stem, since, until, needs, flags = ""]) => ({
+  name,
+  kind: name.startsWith("notifications/") ? "notification" : "request",
+  from,
+  stem,
+  since,
+  until,
+  needs: needs || undefined,
+  asks: flags.includes("asks"),
+  cached: flags.includes("cached"),
 }));
 
 const byName: ReadonlyMap<string, Method> = new Map(methods.map((method) => [method.name, method]));

@@ -83,22 +83,20 @@ export interface EmbeddedResource {
 
 export type Content = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
 
+// The members that each kind of content cannot lack, all of them texts.
+const contentKinds: { readonly [type: string]: readonly string[] } = {
+  text: ["text"],
+  image: ["data", "mimeType"],
+  audio: ["data", "mimeType"],
+  resource_link: ["uri", "name"],
+  resource: ["uri"],
+};
+
 /** Whether a value is content rather than some other object: by its kind and the members that kind cannot lack. */
 export function isContent(value: unknown): value is Content {
-  if (!isObject(value)) return false;
-  switch (value.type) {
-    case "text":
-      return typeof value.text === "string";
-    case "image":
-    case "audio":
-      return typeof value.data === "string" && typeof value.mimeType === "string";
-    case "resource_link":
-      return typeof value.uri === "string" && typeof value.name === "string";
-    case "resource":
-      return isObject(value.resource) && typeof value.resource.uri === "string";
-    default:
-      return false;
-  }
+  if (!isObject(value) || typeof value.type !== "string" || !Object.hasOwn(contentKinds, value.type)) return false;
+  const at = value.type === "resource" ? value.resource : value;
+  return isObject(at) && !!contentKinds[value.type]?.every((key) => typeof at[key] === "string");
 }
 
 export interface Resource {

@@ -34,7 +34,7 @@ export interface Serving {
 /** Serves an endpoint to whoever is at the other end of the channel, in every revision. */
 export function serve(endpoint: Endpoint, channel: Channel, options: ServeOptions = {}): Serving {
   const supported = [...revisions].reverse().filter((revision) => (options.revisions ?? revisions).includes(revision));
-  if (supported.length === 0) throw new TypeError(`No revision to serve: choose from ${revisions.join(", ")}`);
+  if (supported.length === 0) throw new TypeError("No revision to serve");
   const speaksStateless = supported.some((revision) => factsOf(revision).era === "stateless");
   const speaksSessioned = supported.some((revision) => factsOf(revision).era === "sessioned");
 
@@ -104,9 +104,9 @@ function isStateless(request: Request): boolean {
   return method !== undefined && factsOf(method.since).era === "stateless";
 }
 
-function toAbortReason(reason: unknown): DOMException {
+function toAbortReason(reason: unknown): DOMException | undefined {
   return new DOMException(
-    typeof reason === "string" ? toLine(reason) : "The client cancelled the request",
+    typeof reason === "string" ? toLine(reason) : "The caller cancelled the request",
     "AbortError",
   );
 }

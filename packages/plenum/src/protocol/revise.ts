@@ -104,12 +104,8 @@ function moveRefs(node: unknown, isMap = false): unknown {
   if (!isObject(node)) return node;
   // A schema with a URI of its own is the root of the pointers in it, wherever it stands.
   if (!isMap && typeof node.$id === "string" && !node.$id.startsWith("#")) return node;
-  const moved: { [key: string]: unknown } = {};
-  for (const [key, value] of Object.entries(node)) {
-    const next = isMap ? moveRefs(value) : moveKeyword(key, value);
-    Object.defineProperty(moved, key, { value: next, enumerable: true, writable: true, configurable: true });
-  }
-  return moved;
+  const moved = Object.entries(node).map(([key, value]) => [key, isMap ? moveRefs(value) : moveKeyword(key, value)]);
+  return Object.fromEntries(moved);
 }
 
 function moveKeyword(key: string, value: unknown): unknown {

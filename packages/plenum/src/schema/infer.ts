@@ -9,11 +9,6 @@ declare const described: unique symbol;
 /** A JSON Schema together with the type it describes; see `jsonSchema`. */
 export type TypedJsonSchema<T> = JsonSchema & { readonly [described]: T };
 
-/** Says which type a JSON Schema describes, where it cannot be read off: `jsonSchema<Tree>({ $ref: "#/$defs/tree", … })`. */
-export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
-  return schema as TypedJsonSchema<T>;
-}
-
 /** What a schema accepts. */
 export type InferInput<S> = S extends StandardTypedV1 ? StandardTypedV1.InferInput<S> : FromJsonSchema<S, []>;
 

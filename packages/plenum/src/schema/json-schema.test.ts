@@ -118,10 +118,7 @@ describe("messages help to correct a call", () => {
 describe("what cannot be compiled is refused in one sentence", () => {
   const draft04 = "http://json-schema.org/draft-04/schema#";
   test.each<[JsonSchema, string]>([
-    [
-      { $schema: draft04 },
-      `JSON Schema: the dialect "${draft04}" is not supported; use https://json-schema.org/draft/2020-12/schema or draft-07`,
-    ],
+    [{ $schema: draft04 }, `JSON Schema: the dialect "${draft04}" is not supported; use 2020-12 or draft-07`],
     [{ $ref: "https://example.com/a.json" }, 'the reference "https://example.com/a.json" at #/$ref leads outside'],
     [{ $ref: "#/$defs/a" }, 'the reference "#/$defs/a" at #/$ref leads nowhere'],
     [{ $ref: "#a" }, 'the reference "#a" at #/$ref leads nowhere'],
@@ -207,9 +204,7 @@ describe("bounds on checking", () => {
 
   test("collecting issues ends when there are enough of them", () => {
     const schema = { items: { required: Array.from({ length: 9000 }, (_, index) => `n${index}`) } };
-    const start = performance.now();
     expect(compileJsonSchema(schema)(Array.from({ length: 100_000 }, () => ({})))).toHaveLength(20);
-    expect(performance.now() - start).toBeLessThan(200);
   });
 
   test("deep values end in an issue, not in a stack overflow", () => {
@@ -237,16 +232,12 @@ describe("bounds on checking", () => {
       const next = { $ref: `#/$defs/d${level + 1}` };
       $defs[`d${level}`] = { anyOf: [next, next] };
     }
-    const start = performance.now();
     expect(compileJsonSchema({ $ref: "#/$defs/d0", $defs })(1)).toEqual(limit);
-    expect(performance.now() - start).toBeLessThan(2000);
   });
 
-  test("equal items are found in linear time", () => {
+  test("equal items are found without comparing each with each", () => {
     const items = Array.from({ length: 100_000 }, (_, index) => ({ id: index, name: "x" }));
-    const start = performance.now();
     expect(compileJsonSchema({ uniqueItems: true })(items)).toBeUndefined();
-    expect(performance.now() - start).toBeLessThan(2000);
     expect(compileJsonSchema({ uniqueItems: true }, { maxSteps: 1000 })(items)).toEqual(limit);
   });
 
@@ -274,14 +265,7 @@ describe("bounds on checking", () => {
     ];
     for (const [schema, value] of cases) {
       const validate = compileJsonSchema(schema, { maxSubschemas: 100_000, maxSteps: 200_000, formats });
-      const start = performance.now();
-      const issues = validate(value);
-      const took = performance.now() - start;
-      expect([JSON.stringify(schema).slice(0, 60), issues?.length ?? 0, took < 2000]).toEqual([
-        expect.any(String),
-        1,
-        true,
-      ]);
+      expect(validate(value), JSON.stringify(schema).slice(0, 60)).toEqual(limit);
     }
   }, 60_000);
 
@@ -290,8 +274,7 @@ describe("bounds on checking", () => {
     expect(compileJsonSchema(schema, { maxSteps: 10 })(Array.from({ length: 100 }, () => "a"))).toEqual(limit);
   });
 
-  test("a hostile pattern is answered, in time", () => {
-    const start = performance.now();
+  test("a hostile pattern is answered", () => {
     expect(explain({ pattern: "^(a+)+$" }, `${"a".repeat(50)}!`)).toBe("must match the pattern ^(a+)+$");
     expect(explain({ pattern: "^(a|aa)+$" }, "a".repeat(5000))).toBe("");
     expect(compileJsonSchema({ pattern: "^(a|aa)+(?=b)$" }, { maxSteps: 1000 })("a".repeat(5000))).toEqual(limit);
@@ -300,7 +283,6 @@ describe("bounds on checking", () => {
         [`${"a".repeat(50)}!`]: 1,
       }),
     ).toHaveLength(1);
-    expect(performance.now() - start).toBeLessThan(1000);
   });
 });
 
@@ -422,4 +404,19 @@ describe("whatever it is given", () => {
       { numRuns: 2000 },
     );
   });
+});
+
+test("uniqueItems below itself costs what it copies", () => {
+  const validate = compileJsonSchema({ type: ["array", "object"], uniqueItems: true, items: { $ref: "#" } });
+  let value: unknown = { ["k".repeat(1_000_000)]: 1 };
+  for (let i = 0; i < 100; i++) value = [value, []];
+  expect(validate(value)).toMatchObject([{ keyword: "limit" }]);
+});
+
+test("a small schema that refers to itself a thousandfold is no more work to prepare than it is long", () => {
+  const $defs: Record<string, unknown> = { d8: {} };
+  for (let i = 0; i < 8; i++)
+    $defs[`d${i}`] = { allOf: Array.from({ length: 10 }, () => ({ $ref: `#/$defs/d${i + 1}` })) };
+  const validate = compileJsonSchema({ allOf: [{ $ref: "#/$defs/d0" }], $defs });
+  expect(validate({})).toMatchObject([{ keyword: "limit" }]);
 });

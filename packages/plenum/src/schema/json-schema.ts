@@ -1,7 +1,7 @@
 // Compiles a JSON Schema (2020-12 or draft-07) to a function that checks values, without `eval`.
 // Schemas and values may come from strangers: size, depth and time are bounded, and nothing is fetched.
-// A schema is first walked for its parts, `$id`s and anchors (2020-12 core, sections 8.2 and 9; draft-07 core, section
-// 8); then what can be reached from its root is compiled.
+// Each part of a schema becomes a unit, noted by its `$id` and anchors (2020-12 core, sections 8.2 and 9; draft-07 core,
+// section 8); references are looked up among those when all are there.
 
 import type { Formats } from "./format.ts";
 import {
@@ -33,11 +33,11 @@ import {
   pattern,
   patternProperties,
   properties,
-  propertyNames,
   type Reference,
   type Run,
   reference,
   refuse,
+  remaining,
   required,
   type SchemaIssue,
   type Seen,
@@ -45,7 +45,6 @@ import {
   size,
   stop,
   type,
-  unevaluated,
   uniqueItems,
 } from "./keywords.ts";
 
@@ -104,9 +103,7 @@ const toResource = (uri: string, schema: unknown, legacy: boolean): Resource => 
   const declared = own(schema as object, "$schema");
   const match = /^https?:\/\/json-schema\.org\/draft(\/2020-12|-07)\/schema#?$/.exec(String(declared));
   if (declared !== undefined && !match)
-    stop(
-      `the dialect ${JSON.stringify(declared)} is not supported; use https://json-schema.org/draft/2020-12/schema or draft-07`,
-    );
+    stop(`the dialect ${JSON.stringify(declared)} is not supported; use 2020-12 or draft-07`);
   return { uri, legacy: match ? match[1] === "-07" : legacy, dynamic: new Map() };
 };
 
@@ -142,7 +139,7 @@ const keywords: readonly (readonly [name: string, make: Keyword])[] = Object.ent
   required,
   minProperties: count,
   maxProperties: count,
-  propertyNames,
+  propertyNames: remaining,
   properties,
   patternProperties,
   additionalProperties,
@@ -152,11 +149,12 @@ const keywords: readonly (readonly [name: string, make: Keyword])[] = Object.ent
   uniqueItems,
   items: listed,
   contains,
+  // Only their values are checked: `contains` looks at them.
   minContains: aside,
   maxContains: aside,
   additionalItems: listed,
-  unevaluatedProperties: unevaluated,
-  unevaluatedItems: unevaluated,
+  unevaluatedProperties: remaining,
+  unevaluatedItems: remaining,
 } satisfies Record<string, Keyword>);
 
 /**
@@ -213,12 +211,14 @@ export function compileJsonSchema(schema: JsonSchema | boolean, options: SchemaO
         };
       },
     };
+    // Noted before its parts are compiled: a schema that contains itself is found by that.
     units.set(object, unit);
     if (id) units.set(`${uri}#${fragment}`, unit);
     const anchor = text("$dynamicAnchor");
     for (const name of [text("$anchor"), anchor]) if (name) units.set(`${uri}#${name}`, unit);
     if (anchor) dynamic.set(anchor, unit);
 
+    // What the other dialect has; in draft-07 a `$ref` also hides its siblings, though one may refer to what they define.
     const foreign = !legacy
       ? /cies$|lItems$/
       : own(object, "$ref") === undefined

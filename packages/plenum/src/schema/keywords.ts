@@ -154,24 +154,21 @@ export const oneOf: Keyword = (value, at, _, keyword) => {
   const isConst = keyword === "const";
   const budget = { steps: 1_000_000 };
   const [simple, complex] = sort(isConst ? [value] : asList(value, at), budget);
-  const shown = cut(canonical(value, budget));
+  const message = `must be ${isConst ? "" : "one of "}${cut(canonical(value, budget))}`;
   if (budget.steps < 0) refuse(at, "smaller");
-  return [
-    (value, run) =>
-      typeof value === "object" ? complex.size > 0 && complex.has(canonical(value, run)) : simple.has(value),
-    `must be ${isConst ? "" : "one of "}${shown}`,
-  ];
+  const isOne: Test = (value, run) =>
+    typeof value === "object" ? complex.size > 0 && complex.has(canonical(value, run)) : simple.has(value);
+  return [isOne, message];
 };
 
 const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === "string",
-  // NaN and Infinity are no JSON numbers.
+  // NaN and Infinity are no JSON numbers, nor is what JSON writes as something else, such as a Date, a JSON object.
   number: Number.isFinite,
   integer: Number.isInteger,
   boolean: (value) => typeof value === "boolean",
   null: (value) => value === null,
   array: Array.isArray,
-  // Nor is what JSON writes as something else, such as a Date, a JSON object.
   object: (value) => isObject(value) && typeof value.toJSON !== "function",
 };
 
@@ -227,7 +224,6 @@ const bound =
 export const number: Keyword = bound((value) => typeof value === "number" && value);
 export const length: Keyword = bound(characters, " characters");
 export const size: Keyword = bound((value) => Array.isArray(value) && value.length, " items");
-/** What `contains` looks at. */
 export const aside: Keyword = bound(() => false, " items");
 export const count: Keyword = bound((value, run) => {
   if (!isObject(value)) return false;
@@ -239,7 +235,6 @@ export const count: Keyword = bound((value, run) => {
 const asList = (value: unknown, at: string): readonly unknown[] =>
   Array.isArray(value) ? value : refuse(at, "a list");
 
-/** Compiles a list of schemas. */
 const asChecks = (value: unknown, at: string, site: Site): Check[] =>
   asList(value, at).map((schema, index) => site.sub(schema, `${at}/${index}`));
 
@@ -368,18 +363,14 @@ export const additionalProperties: Keyword = (value, at, { sub, schema }, keywor
   return each(keyword, (name, run) => !names.has(name) && !tests.some((test) => test(name as string, run)) && check);
 };
 
-export const unevaluated: Keyword = (value, at, site, keyword) => {
+/** Names of all properties, or members that nothing has evaluated. */
+export const remaining: Keyword = (value, at, site, keyword) => {
   const check = site.sub(value, at);
-  return each(keyword, (key, _, seen) => !seen?.has(key) && check);
-};
-
-export const propertyNames: Keyword = (value, at, site, keyword) => {
-  const check = site.sub(value, at);
-  return each(keyword, () => check);
+  return each(keyword, (key, _, seen) => (keyword === "propertyNames" || !seen?.has(key)) && check);
 };
 
 export const required = (value: unknown, at: string, _: Site, keyword: string, because = ""): Check => {
-  const names = asList(value, at) as readonly string[];
+  const names = asList(value, at) as string[];
   if (names.some((name) => typeof name !== "string")) refuse(at, "a list of strings");
   return (value, run) => {
     let found: Found;
@@ -425,26 +416,22 @@ export const contains: Keyword = (value, at, { sub, schema, legacy }) => {
   const siblings = legacy ? {} : schema;
   const least = own(siblings, "minContains", 1) as number;
   const most = own(siblings, "maxContains", Infinity) as number;
-  return [
-    (value, run, seen) => {
-      if (!Array.isArray(value)) return true;
-      const { length } = value.filter((item, index) => !attempt(check, item, run) && (!seen || seen.add(index)));
-      return length >= least && length <= most;
-    },
-    `must have ${least} to ${most} matching items`,
-  ];
+  const isThere: Test = (value, run, seen) => {
+    if (!Array.isArray(value)) return true;
+    const { length } = value.filter((item, index) => !attempt(check, item, run) && (!seen || seen.add(index)));
+    return length >= least && length <= most;
+  };
+  return [isThere, `must have ${least} to ${most} matching items`];
 };
 
 export const uniqueItems: Keyword = (value, at) => {
   if (typeof value !== "boolean") return refuse(at, "a boolean");
-  return [
-    (list, run) => {
-      if (!value || !Array.isArray(list)) return true;
-      const [simple, complex] = sort(list, run);
-      return simple.size + complex.size === list.length;
-    },
-    "must not have equal items",
-  ];
+  const isUnique: Test = (list, run) => {
+    if (!value || !Array.isArray(list)) return true;
+    const [simple, complex] = sort(list, run);
+    return simple.size + complex.size === list.length;
+  };
+  return [isUnique, "must not have equal items"];
 };
 
 /** Asserts nothing, but what is in it may be referred to. */

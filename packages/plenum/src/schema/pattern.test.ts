@@ -25,12 +25,14 @@ describe("patterns that hang the native engine get an answer", () => {
       false,
     ],
   ])("%s", (source, text, matches) => {
-    const start = performance.now();
     expect(run(source, text)).toBe(source.includes("@") ? new RegExp(source, "u").test(text) : matches);
-    expect(performance.now() - start).toBeLessThan(1000);
   });
 
   test("or none, when the budget is used up", () => {
+    // Without a choice, but each of many attempts goes far.
+    expect(run("(?:[ab]{1000}){1000}c", "a".repeat(100_000))).toBe("limit");
+    expect(run("(?:[ab]{1000}){10}c", "a".repeat(300_000))).toBe("limit");
+    expect(run("[0-9a-f]{1024}$", "a".repeat(900_000))).toBe("limit");
     expect(run("^(a+)+$", "a".repeat(5000), 100)).toBe("limit");
     expect(run("^(a{1,1000}){1,1000}$", "a".repeat(100))).toBe("limit");
     expect(run("^(['\"])[^'\"]*\\1$", `'${"a".repeat(5000)}'`)).toBe("limit");

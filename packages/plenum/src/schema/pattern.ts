@@ -103,7 +103,8 @@ export const compilePattern = (source: string): PatternTest => {
       (length) => {
         const ways = part[0](length);
         // 1 ** Infinity is no number.
-        return (ways > 1 ? ways ** max : 1) * (min === max ? 1 : length);
+        // A fixed count leaves no choice, but each attempt goes as far.
+        return (ways > 1 ? ways ** max : 1) * (min === max ? Math.min(max, length) : length);
       },
       (to) => {
         let after = to;

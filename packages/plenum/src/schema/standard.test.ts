@@ -62,6 +62,40 @@ test("a library that is asynchronous may be", async () => {
   expect(await made.validate({ city: "Paris" })).toEqual({ value: { city: "Paris" } });
 });
 
+test("a thenable is waited for, and an answer that is none is no consent", async () => {
+  const inner = z.object({ n: z.number() });
+  const standard = inner["~standard"];
+  const withValidate = (validate: (value: unknown) => unknown): AnySchema =>
+    ({ "~standard": { ...standard, validate } }) as unknown as AnySchema;
+  const thenable = toSchema(
+    withValidate((value) => {
+      const promise = Promise.resolve(standard.validate(value));
+      // biome-ignore lint/suspicious/noThenProperty: a promise that is not this realm's
+      return { then: promise.then.bind(promise) };
+    }),
+    { kind: "tool", name: "t", role: "input" },
+  );
+  expect(await thenable.validate({ n: 1 })).toEqual({ value: { n: 1 } });
+  expect(await thenable.validate({ n: "bad" })).toHaveProperty("issues");
+  const silent = toSchema(
+    withValidate(() => ({})),
+    { kind: "tool", name: "t", role: "input" },
+  );
+  expect(() => silent.validate({})).toThrow("neither a value nor issues");
+});
+
+test("issues are few and short, however many mistakes there are", async () => {
+  const schema = toSchema(z.object({ xs: z.array(z.string("no ".repeat(1000))) }), {
+    kind: "tool",
+    name: "t",
+    role: "input",
+  });
+  const result = await schema.validate({ xs: Array.from({ length: 50_000 }, () => 1) });
+  const { issues } = result as { issues: readonly { message: string }[] };
+  expect(issues).toHaveLength(20);
+  expect(Math.max(...issues.map(({ message }) => message.length))).toBe(500);
+});
+
 describe("what JSON Schema cannot express is refused by name and field", () => {
   const lacks = "cannot be expressed as JSON Schema; use a type that JSON has.";
   test.each<[string, AnySchema, string]>([
@@ -132,14 +166,14 @@ describe("what is no usable schema is refused with the remedy", () => {
   const bare: AnySchema = v.object({ city: v.string() });
   test.each<[AnySchema, string]>([
     [bare, "input gives no JSON Schema; if it is valibot's, wrap it with toStandardJsonSchema()."],
-    [{ city: z.string() }, "input is an object of schemas, not a schema: wrap it."],
+    [{ city: z.string() }, "input is an object of schemas: wrap it."],
     [{ "~standard": { version: 1, vendor: "other", validate: () => ({ value: 1 }) } }, "input gives no JSON Schema"],
     [null as unknown as AnySchema, "input is no schema"],
     [
       { type: "object", properties: { a: { type: "strin" } } },
       "input is not usable: JSON Schema: #/properties/a/type must be",
     ],
-    [z.string(), 'input must describe an object: its JSON Schema needs "type": "object".'],
+    [z.string(), 'input must describe an object: "type": "object".'],
     [{}, "input must describe an object"],
     [z.string().min(5), "input must describe an object"],
     [{ type: ["object", "null"] }, "input must describe an object"],

@@ -3,8 +3,14 @@
 // refused here, by name and field, rather than when a peer asks for the list.
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import type { TypedJsonSchema } from "./infer.ts";
 import { compileJsonSchema, type JsonSchema, type Validator } from "./json-schema.ts";
 import { isObject } from "./keywords.ts";
+
+/** Says which type a JSON Schema describes, where it cannot be read off: `jsonSchema<Tree>({ $ref: "#/$defs/tree", … })`. */
+export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
+  return schema as TypedJsonSchema<T>;
+}
 
 /** What may be given as a schema: a Standard Schema, or a JSON Schema as an object. */
 export type AnySchema = StandardSchemaV1 | StandardJSONSchemaV1 | JsonSchema;
@@ -45,7 +51,7 @@ export function toSchema<Out = unknown>(input: AnySchema, { kind, name, role }: 
   const standard = standardOf(input);
   if (!standard) {
     if (!isObject(input)) refuse("is no schema.");
-    if (Object.values(input).some(standardOf)) refuse("is an object of schemas, not a schema: wrap it.");
+    if (Object.values(input).some(standardOf)) refuse("is an object of schemas: wrap it.");
   }
   const plain = standard ? convert(standard, role, refuse) : (input as JsonSchema);
   const { $schema, ...rest } = plain;
@@ -60,12 +66,13 @@ export function toSchema<Out = unknown>(input: AnySchema, { kind, name, role }: 
     refuse(`is not usable: ${(error as Error).message}`);
   }
   if (isVague && (json.type || ["", 0, true, null, []].some((value) => !check?.(value))))
-    refuse('must describe an object: its JSON Schema needs "type": "object".');
+    refuse('must describe an object: "type": "object".');
   return {
     json: isVague ? { type: "object", ...json } : json,
     validate: (value) => {
       const result = validate ? validate(value) : { value, issues: check?.(value) };
-      return result instanceof Promise ? result.then(toResult<Out>) : toResult<Out>(result);
+      // Libraries may bring a promise of their own making.
+      return "then" in result ? Promise.resolve(result).then(toResult<Out>) : toResult<Out>(result);
     },
   };
 }
@@ -87,18 +94,22 @@ const standardOf = (input: unknown): Standard | undefined => {
 };
 
 const toResult = <Out>(result: StandardSchemaV1.Result<unknown>): ValidationResult<Out> => {
-  if (!result.issues) return { value: result.value as Out };
-  const issues = result.issues.map(
-    ({ message, path = [], keyword }: StandardSchemaV1.Issue & { keyword?: string }) => ({
-      message,
+  if (!result.issues) {
+    if (!("value" in result)) throw new TypeError("neither a value nor issues");
+    return { value: result.value as Out };
+  }
+  // A hundred thousand mistakes are told no better than twenty.
+  const issues = result.issues
+    .slice(0, 20)
+    .map(({ message, path = [], keyword }: StandardSchemaV1.Issue & { keyword?: string }) => ({
+      message: message.slice(0, 500),
       ...(keyword && { keyword }),
       // Not `map`: arktype's paths are a class of their own, and so would be what it gives.
       path: Array.from(path, (part) => {
         const key = (part as StandardSchemaV1.PathSegment).key ?? part;
         return typeof key === "number" ? key : String(key);
       }),
-    }),
-  );
+    }));
   return { issues };
 };
 

@@ -28,7 +28,7 @@ export async function elicitForm(call: Call, message: string, schema: AnySchema)
   if (answer.action !== "accept") return { action: answer.action as "decline" | "cancel" };
   const checked = await form.validate(answer.content ?? {});
   if ("issues" in checked) {
-    throw new McpError("invalid_result", `The client's answer does not fit the form: ${formatIssues(checked.issues)}`);
+    throw new McpError("invalid_result", `The client's answer is not valid: ${formatIssues(checked.issues)}`);
   }
   return { action: "accept", content: checked.value };
 }
@@ -64,11 +64,9 @@ export async function listRoots(call: Call): Promise<readonly Root[]> {
 }
 
 function toForm(json: JsonObject): JsonObject {
-  const properties: { [name: string]: unknown } = {};
-  for (const [name, field] of Object.entries(isObject(json.properties) ? json.properties : {})) {
+  const fields = Object.entries(isObject(json.properties) ? json.properties : {}).map(([name, field]) => {
     const kept = isObject(field) ? Object.entries(field).filter(([keyword]) => fieldKeywords.has(keyword)) : [];
-    Object.defineProperty(properties, name, { value: Object.fromEntries(kept), enumerable: true, configurable: true });
-  }
-  const form = { type: "object", properties };
-  return Array.isArray(json.required) ? { ...form, required: json.required } : form;
+    return [name, Object.fromEntries(kept)];
+  });
+  return { type: "object", properties: Object.fromEntries(fields), required: json.required };
 }

@@ -1,8 +1,9 @@
 // What a handler is given beside its arguments: the caller, and the ways to tell or ask it something while it runs.
 import { isRequestId, type JsonObject, type RequestId } from "../jsonrpc/message.ts";
 import type { AuthInfo, Call, Caller, Link } from "../protocol/endpoint.ts";
-import { McpError } from "../protocol/errors.ts";
+import { assertOpen } from "../protocol/errors.ts";
 import { traceContextOf } from "../protocol/meta.ts";
+import type { Next } from "../protocol/middleware.ts";
 import {
   type ElicitResult,
   type LogLevel,
@@ -14,6 +15,7 @@ import {
 } from "../protocol/model.ts";
 import type { InferOutput } from "../schema/infer.ts";
 import type { AnySchema } from "../schema/standard.ts";
+import { toJsonCopy } from "../util/json-copy.ts";
 import { createRate, type Rate } from "../util/rate.ts";
 import { elicitForm, elicitUrl, listRoots, sample } from "./ask.ts";
 
@@ -25,7 +27,10 @@ export interface LogEntry {
 
 type LogAt = (data: unknown, logger?: string) => void;
 
-/** `log.info(data, "db")`, and the same for every level of RFC 5424. Data is any JSON value. */
+/**
+ * `log.info(data, "db")`, and the same for every level of RFC 5424. Data is any JSON value, or an error, of which name
+ * and message are told. Anything else is a TypeError, whatever the caller listens to.
+ */
 export type Log = { readonly [L in LogLevel]: LogAt };
 
 export interface Context<Lifespan = unknown> {
@@ -66,23 +71,29 @@ export interface Context<Lifespan = unknown> {
    * @deprecated The protocol deprecates roots from 2026-07-28 on.
    */
   roots(): Promise<readonly Root[]>;
-  /** Reads a resource of this server, as this caller would. */
+  /** Reads a resource of this server, as this caller would: through the middleware, and by `handle` where it is used. */
   readResource(uri: string): Promise<ReadResourceResult>;
 }
 
 /** What a server lends all its contexts. */
 export interface ContextOptions {
   readonly lifespan: { readonly value: unknown };
-  readResource: (uri: string, ctx: CallContext) => Promise<ReadResourceResult>;
+  /** Answers a call as if it had come from outside: middleware and all. */
+  readonly run: Next;
   readonly redactLog: ((entry: LogEntry) => LogEntry | undefined) | undefined;
   readonly progressPerSecond: number;
   readonly logsPerSecond: number;
 }
 
+/** On a call that a handler makes itself: the context it makes it from. A symbol, to survive a middleware's spread. */
+const within: unique symbol = Symbol();
+
 export class CallContext implements Context<never> {
   /** For completers: the other arguments that are filled in already. */
   arguments: { readonly [name: string]: string } = {};
-  readonly #call: Call;
+  /** As it was when the call began: it may end before the call does. */
+  readonly lifespan: never;
+  readonly #call: Call & { readonly [within]?: CallContext };
   readonly #options: ContextOptions;
   #log: Log | undefined;
   #progress: Progress | undefined;
@@ -90,6 +101,7 @@ export class CallContext implements Context<never> {
   constructor(call: Call, options: ContextOptions) {
     this.#call = call;
     this.#options = options;
+    this.lifespan = options.lifespan.value as never;
   }
 
   get signal(): AbortSignal {
@@ -110,40 +122,50 @@ export class CallContext implements Context<never> {
   get trace(): { readonly [key: string]: string } {
     return traceContextOf(this.#call.meta);
   }
-  get lifespan(): never {
-    return this.#options.lifespan.value as never;
-  }
 
   get log(): Log {
-    this.#log ??= createLog(this.#call.link, this.#options);
+    this.#log ??= this.#call[within]?.log ?? createLog(this.#call.link, this.#options);
     return this.#log;
   }
 
-  progress(progress: number, total?: number, message?: string): void {
+  // Getters, so that handlers may take them out of the context (`{ progress }`) and those who do not pay nothing.
+
+  get progress(): Context["progress"] {
     const token = this.#call.meta.progressToken;
-    if (!isRequestId(token)) return;
-    this.#progress ??= new Progress(this.#call, token, this.#options.progressPerSecond);
-    this.#progress.report(progress, total, message);
+    const outer = this.#call[within];
+    // What a handler calls goes on with its progress, it does not begin anew.
+    if (outer) return outer.progress;
+    return (progress, total, message) => {
+      if (!isRequestId(token)) return;
+      this.#progress ??= new Progress(this.#call, token, this.#options.progressPerSecond);
+      this.#progress.report(progress, total, message);
+    };
   }
 
-  elicit<const S extends AnySchema>(message: string, schema: S): Promise<ElicitResult<InferOutput<S>>> {
-    return elicitForm(this.#call, message, schema) as Promise<ElicitResult<InferOutput<S>>>;
+  get elicit(): Context["elicit"] {
+    return (message, schema) => elicitForm(this.#call, message, schema) as never;
   }
 
-  elicitUrl(message: string, url: string): Promise<{ readonly action: "accept" | "decline" | "cancel" }> {
-    return elicitUrl(this.#call, message, url);
+  get elicitUrl(): Context["elicitUrl"] {
+    return (message, url) => elicitUrl(this.#call, message, url);
   }
 
-  sample(request: SampleRequest): Promise<SampleResult> {
-    return sample(this.#call, request);
+  get sample(): Context["sample"] {
+    return (request) => sample(this.#call, request);
   }
 
-  roots(): Promise<readonly Root[]> {
-    return listRoots(this.#call);
+  get roots(): Context["roots"] {
+    return () => listRoots(this.#call);
   }
 
-  readResource(uri: string): Promise<ReadResourceResult> {
-    return this.#options.readResource(uri, this);
+  get readResource(): Context["readResource"] {
+    return async (uri) =>
+      this.#options.run({
+        ...this.#call,
+        method: "resources/read",
+        params: { uri },
+        [within]: this,
+      } as Call) as Promise<never>;
   }
 
   /** Answered, cancelled or cut off. */
@@ -153,7 +175,7 @@ export class CallContext implements Context<never> {
 
   /** Runs a handler, unless nobody waits for it any more. */
   run<A, R>(handler: (args: A, ctx: never) => R, args: A): R {
-    if (this.ended) throw new McpError("aborted", "The call had ended before its handler began");
+    assertOpen(this);
     return handler(args, this as never);
   }
 
@@ -178,13 +200,11 @@ class Progress {
 
   report(progress: number, total: number | undefined, message: string | undefined): void {
     const strange = [progress, total ?? 0].find((value) => !Number.isFinite(value));
-    if (strange !== undefined) throw new TypeError(`progress and total are finite numbers, not ${strange}`);
+    if (strange !== undefined) throw new TypeError(`progress must be finite, not ${strange}`);
     if (progress <= this.#highest) return;
     this.#highest = progress;
-    const params: { [key: string]: unknown } = { progressToken: this.#token, progress };
-    if (total !== undefined) params.total = total;
-    if (message !== undefined) params.message = message;
-    this.#held = params;
+    // Members that are undefined are absent on the wire.
+    this.#held = { progressToken: this.#token, progress, total, message };
     if (this.#rate.take()) this.flush();
   }
 
@@ -203,25 +223,14 @@ function createLog(link: Link, { redactLog, logsPerSecond }: ContextOptions): Lo
   const rate = createRate({ perSecond: logsPerSecond, burst: Math.max(1, logsPerSecond) });
   const logAt =
     (level: LogLevel): LogAt =>
-    (data, logger) => {
+    (given, logger) => {
+      // Found at the line that logs it, and whoever listens: a call must not fail by the level that its caller chose.
+      const data = toJsonCopy(given ?? null, "Log data");
       if (!link.wantsLog(level)) return;
-      const entry: LogEntry =
-        logger === undefined ? { level, data: data ?? null } : { level, logger, data: data ?? null };
+      const entry: LogEntry = logger === undefined ? { level, data } : { level, logger, data };
       const shown = redactLog ? redactLog(entry) : entry;
-      if (!shown || !rate.take()) return;
-      assertJson(shown.data);
-      link.notify("notifications/message", { ...shown });
+      if (shown && rate.take())
+        link.notify("notifications/message", { ...shown, data: toJsonCopy(shown.data, "Log data") });
     };
   return Object.fromEntries(logLevels.map((level) => [level, logAt(level)])) as Log;
-}
-
-/** Found here, at the line that logs it, rather than somewhere in a transport. */
-function assertJson(data: unknown): void {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(data);
-  } catch (cause) {
-    throw new TypeError("Log data must be a JSON value: this one has a cycle or a BigInt", { cause });
-  }
-  if (text === undefined) throw new TypeError(`Log data must be a JSON value, not a ${typeof data}`);
 }

@@ -10,6 +10,7 @@ import type { Middleware, Next } from "../protocol/middleware.ts";
 import type { CacheScope, Icon, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import { createSealer, type Sealer } from "../util/seal.ts";
 import { CallContext, type Context, type ContextOptions, type LogEntry } from "./context.ts";
+import { toDefinition } from "./definition.ts";
 import { createLifespan, type LifespanOption } from "./lifespan.ts";
 import { createWatchers, type Watchers } from "./watchers.ts";
 
@@ -79,13 +80,13 @@ export type Handler = (params: JsonObject, ctx: CallContext) => Result | Promise
 const declarations = {
   completions: {},
   prompts: { listChanged: true },
-  resources: { subscribe: true, listChanged: true },
+  resources: { listChanged: true },
   tools: { listChanged: true },
 } as const;
 
 export interface Feature {
   /** The capabilities it has in use now. One that was ever shown is not taken back. */
-  inUse(): readonly (keyof typeof declarations | false)[];
+  inUse(): readonly (keyof typeof declarations | "resources.subscribe" | false)[];
   readonly methods: { readonly [method: string]: Handler };
 }
 
@@ -109,39 +110,39 @@ export interface Core<L> {
 }
 
 export function createCore<L>(options: ServerOptions<L>): Core<L> {
-  for (const key of ["name", "version"] as const) {
-    if (typeof options?.[key] !== "string") throw new TypeError(`createServer needs a "${key}", a string`);
-  }
-  const { name, version, title, icons, instructions, extensions, pageSize = 250, onError } = options;
+  const { name, version, title, description: about, websiteUrl, icons, instructions, extensions, onError } = options;
+  const { pageSize = 250, progressPerSecond = 100, logsPerSecond = 200 } = options;
   Object.keys(extensions ?? {}).forEach(assertExtensionId);
-  if (!(Number.isInteger(pageSize) && pageSize > 0)) {
-    throw new TypeError(`pageSize is a whole number above 0, not ${pageSize}`);
+  for (const [key, value] of Object.entries({ pageSize, progressPerSecond, logsPerSecond })) {
+    if (!(value > 0 && (Number.isInteger(value) || key !== "pageSize")))
+      throw new TypeError(`createServer: ${key} cannot be ${value}`);
   }
-  const hints = toCacheHints(options.cache ?? { ttlMs: 0 }, "cache");
-  const info = {
+  const hints = toCacheHints(options.cache ?? { ttlMs: 0 }, "createServer");
+  const info = toDefinition<Implementation>("createServer", "Info", {
     name,
     version,
     title,
-    description: options.description,
-    websiteUrl: options.websiteUrl,
+    description: about,
+    websiteUrl,
     icons,
-  } as Implementation;
+  });
   const lifespan = createLifespan(options.lifespan);
   const watchers = createWatchers();
   const features: Feature[] = [];
   const methods = new Map<string, Handler>();
   const handlers = new Map<string, Handler>();
   const middleware: Middleware[] = [];
+  // Capabilities that were ever shown; among them what is no capability, which does no harm.
+  const used = new Set<string | false | undefined>();
   let description: Description | undefined;
   let run: Next = dispatch;
 
   const contexts: ContextOptions = {
     lifespan,
-    readResource: (uri) =>
-      Promise.reject(new McpError("resource_not_found", "This server has no resources", { data: { uri } })),
+    run: (call) => run(call),
     redactLog: options.redactLog,
-    progressPerSecond: options.progressPerSecond ?? 100,
-    logsPerSecond: options.logsPerSecond ?? 200,
+    progressPerSecond,
+    logsPerSecond,
   };
 
   async function dispatch(call: Call): Promise<Result> {
@@ -158,18 +159,24 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
   }
 
   function capabilities(): ServerCapabilities {
-    const handled = [...handlers.keys()].map((method) => findMethod(method)?.needs?.split(".")[0]);
-    const used = new Set<string | false | undefined>([...handled, ...features.flatMap((feature) => feature.inUse())]);
-    return {
+    for (const method of handlers.keys()) used.add(findMethod(method)?.needs);
+    for (const feature of features) for (const capability of feature.inUse()) used.add(capability);
+    return toDefinition("createServer", "ServerCapabilities", {
       ...((options.logging ?? true) && { logging: {} }),
       ...Object.fromEntries(Object.entries(declarations).filter(([key]) => used.has(key))),
-      ...(extensions && { extensions }),
+      ...(used.has("resources.subscribe") && { resources: { subscribe: true, listChanged: true } }),
+      extensions,
       ...options.capabilities,
-    };
+    });
   }
 
   function describe(): Description {
-    description ??= { info, capabilities: capabilities(), instructions, logLevel: options.logLevel ?? "info" };
+    description ??= Object.freeze({
+      info,
+      capabilities: capabilities(),
+      instructions,
+      logLevel: options.logLevel ?? "info",
+    });
     return description;
   }
 
@@ -252,14 +259,14 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
       "subscriptions/listen": nothing,
     },
   });
+  // What is wrong with the capabilities is found now.
+  capabilities();
   return core;
 }
 
 /** Throws a TypeError that begins with `what` for values that the protocol does not have. */
 export function toCacheHints({ ttlMs, scope = "private" }: CacheOptions, what: string): CacheHints {
-  if (!(Number.isInteger(ttlMs) && ttlMs >= 0))
-    throw new TypeError(`${what}: cache.ttlMs is a whole number of milliseconds, 0 or more, not ${ttlMs}`);
-  if (scope !== "public" && scope !== "private")
-    throw new TypeError(`${what}: cache.scope is "public" or "private", not ${JSON.stringify(scope)}`);
-  return { ttlMs, cacheScope: scope };
+  const hints = { ttlMs, cacheScope: scope };
+  toDefinition(`${what}: cache`, "Cached", { ...hints, resultType: "complete" });
+  return hints;
 }

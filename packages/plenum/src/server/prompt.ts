@@ -3,7 +3,6 @@
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import type { Result } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
-import { assertOwnMeta } from "../protocol/meta.ts";
 import {
   type BlobResourceContents,
   type Content,
@@ -25,15 +24,8 @@ import { assertCompleters, type Completable, type Completer, hasCompleters } fro
 import { assertMimeType } from "./content.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
-import {
-  assertDefinition,
-  isVisible,
-  listPages,
-  type NoInput,
-  type Registration,
-  Registry,
-  type Visible,
-} from "./registry.ts";
+import { toDefinition } from "./definition.ts";
+import { isVisible, listPages, type NoInput, type Registration, Registry, type Visible } from "./registry.ts";
 
 export interface PromptOptions<Arguments extends AnySchema, Lifespan> {
   readonly title?: string;
@@ -48,10 +40,12 @@ export interface PromptOptions<Arguments extends AnySchema, Lifespan> {
   readonly complete?: { readonly [argument: string]: Completer<Lifespan> };
 }
 
+type Awaitable<T> = T | Promise<T>;
+
 /** A message whose content may be just text. */
 export interface LooseMessage {
   readonly role: Role;
-  readonly content: string | Content;
+  readonly content: Awaitable<string | Content>;
 }
 
 /** Text or content (a message of the user's), a message, a list of those, or a whole result. */
@@ -59,7 +53,7 @@ export type PromptReturn =
   | string
   | Content
   | LooseMessage
-  | readonly (string | Content | LooseMessage)[]
+  | readonly Awaitable<string | Content | LooseMessage>[]
   | GetPromptResult;
 
 export type PromptHandler<Arguments extends AnySchema, Lifespan> = (
@@ -82,18 +76,14 @@ function definePrompt(
 ): PromptEntry {
   if (typeof name !== "string" || name === "") throw new TypeError("a prompt needs a name");
   if (typeof handler !== "function") throw new TypeError(`prompt "${name}" needs a handler as its last argument`);
-  assertOwnMeta(options.meta, `prompt "${name}"`);
-  const { title, description, icons, meta } = options;
-  const input = toSchema(options.arguments ?? noArguments, { kind: "prompt", name, role: "input" });
+  const { title, description, arguments: schema = noArguments, icons, meta, complete, ...rest } = options;
+  const what = `prompt "${name}"`;
+  const input = toSchema(schema, { kind: "prompt", name, role: "input" });
   const declared = toArguments(input.json);
-  if (options.complete)
-    assertCompleters(
-      `prompt "${name}"`,
-      options.complete,
-      declared.map((argument) => argument.name),
-    );
+  const names = declared.map((argument) => argument.name);
+  if (complete) assertCompleters(what, complete, names);
   // Members that are undefined are absent on the wire.
-  const definition = {
+  const published = {
     name,
     title,
     description,
@@ -101,14 +91,13 @@ function definePrompt(
     icons,
     _meta: meta,
   };
-  assertDefinition(`prompt "${name}"`, "Prompt", definition);
   return {
-    definition: definition as Prompt,
+    definition: toDefinition(what, "Prompt", published, rest),
     input,
-    complete: options.complete ?? {},
-    names: declared.map((argument) => argument.name),
+    complete: complete ?? {},
+    names,
     handler,
-    visible: options.visible as Visible | undefined,
+    visible: rest.visible as Visible | undefined,
   };
 }
 
@@ -157,20 +146,23 @@ async function getPrompt(entry: PromptEntry, params: JsonObject, ctx: CallContex
   if ("issues" in args)
     throw new McpError("invalid_params", `Invalid arguments for prompt "${name}": ${formatIssues(args.issues)}`);
   const returned = await ctx.run(entry.handler, args.value as never);
-  if (isWhole(returned)) return { ...returned, messages: returned.messages.map(toMessage) };
-  const messages = (Array.isArray(returned) ? returned : [returned]).map(toMessage);
-  return { description, messages } as GetPromptResult;
+  const whole = isWhole(returned)
+    ? returned
+    : { description, messages: Array.isArray(returned) ? returned : [returned] };
+  return { ...whole, messages: await Promise.all(whole.messages.map(toMessage)) } as GetPromptResult;
 }
 
 function isWhole(value: unknown): value is GetPromptResult {
   return isObject(value) && Array.isArray(value.messages);
 }
 
-function toMessage(value: unknown): PromptMessage {
+/** What reads a file gives a promise: it is waited for, as a message and as its content. */
+async function toMessage(given: unknown): Promise<PromptMessage> {
+  const value = await given;
   if (typeof value === "string") return { role: "user", content: { type: "text", text: value } };
   if (isContent(value)) return { role: "user", content: toPromptContent(value) };
   if (isObject(value) && (value.role === "user" || value.role === "assistant")) {
-    const { content } = value;
+    const content = await value.content;
     if (typeof content === "string") return { ...value, role: value.role, content: { type: "text", text: content } };
     if (isContent(content)) return { ...value, role: value.role, content: toPromptContent(content) };
   }

@@ -22,13 +22,14 @@ const maxKeys = 10_000;
 /** For `server.use`. The excess is refused with an error that says so; nothing is queued. */
 export function rateLimit(options: RateLimitOptions): Middleware {
   const { perSecond, burst = Math.max(1, perSecond), methods = ["tools/call", "completion/complete"] } = options;
-  const key = options.key ?? ((call: Call) => call.auth?.subject ?? call.auth?.clientId ?? "");
+  const key = options.key ?? keyOf;
   const rates = new Map<string, Rate>();
   createRate({ perSecond, burst }); // says at once when the numbers make no sense
 
   return (call, next) => {
     if (!methods.includes(call.method)) return next(call);
-    const id = key(call);
+    const id: unknown = key(call);
+    if (typeof id !== "string") throw new TypeError(`rateLimit: "key" must give a string, not ${typeof id}`);
     const rate = rates.get(id) ?? createRate({ perSecond, burst });
     rates.delete(id);
     rates.set(id, rate);
@@ -36,4 +37,10 @@ export function rateLimit(options: RateLimitOptions): Middleware {
     if (!rate.take()) throw new McpError("rate_limited", `Too many calls of ${call.method}; try again later`);
     return next(call);
   };
+}
+
+/** Marked by kind: a client that is named like a subject is somebody else. */
+function keyOf({ auth }: Call): string {
+  if (auth?.subject !== undefined) return `subject ${auth.subject}`;
+  return auth?.clientId === undefined ? "" : `client ${auth.clientId}`;
 }

@@ -3,7 +3,6 @@
 import type { Result } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
 import { markStable } from "../protocol/revise.ts";
-import { wireOf } from "../protocol/wire/wire.ts";
 import type { Sealer } from "../util/seal.ts";
 import type { Context } from "./context.ts";
 import type { Handler } from "./core.ts";
@@ -86,6 +85,11 @@ export class Registry<E extends Entry> {
     return slot?.enabled ? slot.entry : undefined;
   }
 
+  /** Whether the name is taken, be it by what is disabled. */
+  has(name: string): boolean {
+    return this.#slots.has(name);
+  }
+
   /** What is enabled, in order. The same array until something changes. */
   list(): readonly Listed<E>[] {
     this.#snapshot ??= [...this.#slots.values()].filter((slot) => slot.enabled);
@@ -101,12 +105,6 @@ export class Registry<E extends Entry> {
 /** Visibility is asked anew for every use: what a caller may see can change between two requests. */
 export async function isVisible(entry: Entry, ctx: Context<never>): Promise<boolean> {
   return !entry.visible || Boolean(await entry.visible(ctx));
-}
-
-/** A definition that no revision could carry is found when it is registered: later it would break the whole list. */
-export function assertDefinition(what: string, shape: string, definition: object): void {
-  const problem = wireOf("2026-07-28").check(shape, definition);
-  if (problem) throw new TypeError(`${what}: ${problem}`);
 }
 
 export interface PagesOptions<E extends Entry> {
@@ -142,7 +140,7 @@ export function listPages<E extends Entry>(options: PagesOptions<E>): Handler {
   async function open(cursor: string): Promise<Position> {
     const opened = await sealer.open(purpose, cursor);
     if (opened === undefined) {
-      throw new McpError("invalid_params", "Invalid cursor: use nextCursor of an earlier page of this list as it came");
+      throw new McpError("invalid_params", "Invalid cursor: use nextCursor as it came");
     }
     const [order = 0, offset = 0] = opened.split(".").map(Number);
     return { order, offset };

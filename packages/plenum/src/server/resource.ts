@@ -1,9 +1,8 @@
 // Resources and templates: what is registered, which entry a URI belongs to, and how what a handler returns becomes
 // contents. Specification: server/resources.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
-import type { CacheHints, Result } from "../protocol/endpoint.ts";
+import type { CacheHints } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
-import { assertOwnMeta } from "../protocol/meta.ts";
 import type {
   Annotations,
   Icon,
@@ -15,11 +14,18 @@ import type {
 } from "../protocol/model.ts";
 import { encodeBase64 } from "../util/base64.ts";
 import { quote } from "../util/quote.ts";
-import { isUriTemplate, parseUriTemplate, type TemplateVariables, type UriTemplate } from "../util/uri-template.ts";
+import {
+  isUriTemplate,
+  parseUriTemplate,
+  type TemplateVariables,
+  toCanonicalUri,
+  type UriTemplate,
+} from "../util/uri-template.ts";
 import { assertCompleters, type Completable, type Completer, hasCompleters } from "./completion.ts";
 import type { CallContext, Context } from "./context.ts";
 import { type CacheOptions, type Core, toCacheHints } from "./core.ts";
-import { assertDefinition, isVisible, listPages, type Registration, Registry, type Visible } from "./registry.ts";
+import { toDefinition } from "./definition.ts";
+import { isVisible, listPages, type Registration, Registry, type Visible } from "./registry.ts";
 
 type DatedAnnotations = Omit<Annotations, "lastModified"> & { readonly lastModified?: string | Date };
 
@@ -62,39 +68,42 @@ function defineResource(
   handler: (args: never, ctx: never) => unknown,
 ): ResourceEntry {
   if (typeof handler !== "function") throw new TypeError(`resource "${source}" needs a handler as its last argument`);
-  assertOwnMeta(options.meta, `resource "${source}"`);
+  const { name = source, title, description, mimeType, size, annotations, icons, meta, ...others } = options;
+  const { cache, list, complete, ...rest } = others;
+  const what = `resource "${source}"`;
   const template = isUriTemplate(source) ? parseUriTemplate(source) : undefined;
   assertScheme(source);
   const problem = template ? undefined : checkReadable(source);
   if (problem) throw new TypeError(`resource ${quote(source)}: ${problem}`);
-  if (!template && (options.list || options.complete)) {
-    throw new TypeError(
-      `resource "${source}": "list" and "complete" are for templates, and this URI has no {variable}`,
-    );
-  }
-  if (template && options.size !== undefined)
-    throw new TypeError(`resource "${source}": "size" is for single resources, not for templates`);
-  if (options.size !== undefined && !(Number.isInteger(options.size) && options.size >= 0)) {
-    throw new TypeError(`resource "${source}": "size" is a whole number of bytes, not ${options.size}`);
-  }
-  if (options.complete) assertCompleters(`resource "${source}"`, options.complete, template?.variables ?? []);
-  const { name = source, title, description, mimeType, size, icons, meta, cache } = options;
-  const annotations = options.annotations && withIsoDate(options.annotations);
+  if (!template && (list || complete)) throw new TypeError(`${what}: "list" and "complete" are for templates`);
+  if (template && size !== undefined) throw new TypeError(`${what}: "size" is not for templates`);
+  if (size !== undefined && !(Number.isInteger(size) && size >= 0))
+    throw new TypeError(`${what}: "size" is a whole number of bytes, not ${size}`);
+  const names = template?.variables ?? [];
+  if (complete) assertCompleters(what, complete, names);
   // Members that are undefined are absent on the wire.
-  const shared = { name, title, description, mimeType, size, annotations, icons, _meta: meta };
-  const definition = template ? { uriTemplate: source, ...shared } : { uri: source, ...shared };
-  assertDefinition(`resource "${source}"`, template ? "ResourceTemplate" : "Resource", definition);
+  const published = {
+    [template ? "uriTemplate" : "uri"]: source,
+    name,
+    title,
+    description,
+    mimeType,
+    size,
+    annotations: annotations && withIsoDate(annotations),
+    icons,
+    _meta: meta,
+  };
   return {
     source,
     template,
-    definition: definition as ResourceEntry["definition"],
+    definition: toDefinition(what, template ? "ResourceTemplate" : "Resource", published, rest),
     mimeType,
-    cache: cache ? toCacheHints(cache, `resource "${source}"`) : unshared(options),
-    complete: (options.complete ?? {}) as ResourceEntry["complete"],
-    names: template?.variables ?? [],
-    list: options.list as ResourceEntry["list"],
+    cache: cache ? toCacheHints(cache, what) : unshared(rest),
+    complete: (complete ?? {}) as ResourceEntry["complete"],
+    names,
+    list: list as ResourceEntry["list"],
     handler,
-    visible: options.visible as Visible | undefined,
+    visible: rest.visible as Visible | undefined,
   };
 }
 
@@ -120,22 +129,17 @@ export interface ResourceMethods<L> {
 export function offerResources<L>(core: Core<L>): ResourceMethods<L> & { find(uri: string): Completable | undefined } {
   const registry = new Registry<ResourceEntry>("resource", () => core.changed("resources"));
 
-  /** With the context of the call that wants it: its progress goes on, it does not begin anew. */
-  const read = async (uri: string, ctx: CallContext): Promise<ReadResourceResult> =>
-    readResource(await findResource(registry, uri, ctx), uri, ctx);
-  core.contexts.readResource = read;
-
-  /** A template may list a resource twice, or one that is registered by itself: it is listed once. */
+  /** A template may list a resource twice, or one that is registered by itself: it is listed once, or hidden. */
   const listed = async (entry: ResourceEntry, ctx: Context<never>): Promise<readonly object[]> => {
     if (!entry.template) return [entry.definition];
     const seen = new Set<string>();
     const resources = (await entry.list?.(ctx)) ?? [];
-    return resources.filter(({ uri }) => !registry.get(uri) && seen.size < seen.add(uri).size);
+    return resources.filter(({ uri }) => !registry.has(toCanonicalUri(uri)) && seen.size < seen.add(uri).size);
   };
 
   core.offer({
     inUse: () => [
-      registry.used && "resources",
+      registry.used && "resources.subscribe",
       registry.list().some(({ entry }) => hasCompleters(entry)) && "completions",
     ],
     methods: {
@@ -152,7 +156,8 @@ export function offerResources<L>(core: Core<L>): ResourceMethods<L> & { find(ur
         registry,
         items: (entry) => (entry.template ? [entry.definition] : []),
       }),
-      "resources/read": async ({ uri }, ctx) => (await read(uri as string, ctx)) as unknown as Result,
+      "resources/read": async ({ uri }, ctx) =>
+        readResource(await findResource(registry, uri as string, ctx), uri as string, ctx),
       async "resources/subscribe"({ uri }, ctx) {
         // Only what the caller could read can be watched.
         await findResource(registry, uri as string, ctx);
@@ -167,7 +172,14 @@ export function offerResources<L>(core: Core<L>): ResourceMethods<L> & { find(ur
         const { resourceSubscriptions } = notifications as { readonly resourceSubscriptions?: readonly string[] };
         if (!resourceSubscriptions) return {};
         const uris: string[] = [];
+        let since = performance.now();
         for (const uri of resourceSubscriptions) {
+          // Many long ones take a while, in which others have their turn.
+          if (performance.now() - since > 10) {
+            await new Promise((resolve) => setTimeout(resolve));
+            since = performance.now();
+          }
+          if (ctx.ended) break;
           try {
             await findResource(registry, uri, ctx);
             uris.push(uri);
@@ -180,7 +192,11 @@ export function offerResources<L>(core: Core<L>): ResourceMethods<L> & { find(ur
     },
   });
   return {
-    resource: (uri, options, handler) => registry.add(uri, defineResource(uri, options as never, handler as never)),
+    resource(uri, options, handler) {
+      const entry = defineResource(uri, options as never, handler as never);
+      // A template has braces, which no URI in its canonical spelling has.
+      return registry.add(entry.template ? uri : toCanonicalUri(uri), entry);
+    },
     resourceUpdated: (uri) => core.watchers.tell({ kind: "resource", uri }),
     resourcesChanged: () => core.watchers.tell({ kind: "resources" }),
     find: (uri) => registry.get(uri),
@@ -195,17 +211,19 @@ interface Found {
 /** The entry a URI belongs to, for a caller who may see it. A resource of that very URI goes before templates. */
 async function findResource(registry: Registry<ResourceEntry>, uri: string, ctx: Context<never>): Promise<Found> {
   assertReadable(uri);
-  const exact = registry.get(uri);
-  if (exact && !exact.template) {
-    // What a caller may not see is not there: no template may answer in its place.
-    if (!(await isVisible(exact, ctx))) throw resourceNotFound(uri);
-    return { entry: exact, variables: {} };
+  const key = toCanonicalUri(uri);
+  if (registry.has(key)) {
+    const entry = registry.get(key);
+    // What is disabled, or not for this caller, is not there: no template may answer in its place.
+    if (!entry || !(await isVisible(entry, ctx))) throw resourceNotFound(uri);
+    return { entry, variables: {} };
   }
   for (const { entry } of registry.list()) {
     const variables = entry.template?.match(uri);
     if (!variables || !(await isVisible(entry, ctx))) continue;
-    // Behind a literal (`x-{path}`) a value can climb although no segment of the URI does. A query may say what it wants.
-    if (pathOf(uri).includes("..") && Object.values(variables).flat().some(climbs)) throw unreadable(uri, climbing);
+    // Behind a literal (`x-{path}`) or a question mark a value can climb although no segment of the URI's path does.
+    for (const [name, value] of Object.entries(variables))
+      if (!entry.template?.queries.includes(name) && [value].flat().some(climbs)) throw unreadable(uri, climbing);
     return { entry, variables };
   }
   throw resourceNotFound(uri);

@@ -1,6 +1,6 @@
 // Tools: what is registered, how a call is checked and run, and how what the handler returns becomes a result.
 // Specification: server/tools.
-import { isObject, type Json, type JsonObject } from "../jsonrpc/message.ts";
+import { exceedsDepth, isObject, type Json, type JsonObject } from "../jsonrpc/message.ts";
 import type { Result } from "../protocol/endpoint.ts";
 import { isTellable, McpError, ToolError } from "../protocol/errors.ts";
 import { assertOwnMeta } from "../protocol/meta.ts";
@@ -11,8 +11,8 @@ import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/s
 import { quote } from "../util/quote.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
+import { toDefinition } from "./definition.ts";
 import {
-  assertDefinition,
   type Entry,
   isVisible,
   listPages,
@@ -65,32 +65,31 @@ function defineTool(
   handler: (args: never, ctx: never) => unknown,
 ): ToolEntry {
   if (typeof name !== "string" || !nameForm.test(name)) {
-    throw new TypeError(`tool ${JSON.stringify(name)}: a name has 1 to 128 characters of A-Z a-z 0-9 _ - and dot`);
+    throw new TypeError(`tool ${JSON.stringify(name)}: a name is 1 to 128 of A-Z a-z 0-9 _ - .`);
   }
   if (typeof handler !== "function") throw new TypeError(`tool "${name}" needs a handler as its last argument`);
-  assertOwnMeta(options.meta, `tool "${name}"`);
-  const { title, description, annotations, icons, meta } = options;
-  const input = toSchema(options.input ?? noArguments, { kind: "tool", name, role: "input" });
-  const output = options.output && toSchema(options.output, { kind: "tool", name, role: "output" });
+  const { title, description, input = noArguments, output, annotations, icons, meta, ...rest } = options;
+  const place = { kind: "tool", name };
+  const args = toSchema(input, { ...place, role: "input" });
+  const returned = output && toSchema(output, { ...place, role: "output" });
   // Members that are undefined are absent on the wire.
-  const definition = {
+  const published = {
     name,
     title,
     description,
-    inputSchema: input.json,
-    outputSchema: output?.json,
+    inputSchema: args.json,
+    outputSchema: returned?.json,
     annotations,
     icons,
     _meta: meta,
   };
-  assertDefinition(`tool "${name}"`, "Tool", definition);
   return {
-    definition: definition as Tool,
-    input,
-    output,
-    nested: nestedOf(input.json),
+    definition: toDefinition(`tool "${name}"`, "Tool", published, rest),
+    input: args,
+    output: returned,
+    nested: nestedOf(args.json),
     handler,
-    visible: options.visible as Visible | undefined,
+    visible: rest.visible as Visible | undefined,
   };
 }
 
@@ -124,19 +123,17 @@ export function offerTools<L>(core: Core<L>): ToolMethods<L> {
 /** Runs a tool. Throws McpError for what is not the tool's own failure. */
 async function callTool<L>(core: Core<L>, entry: ToolEntry, params: JsonObject, ctx: CallContext): Promise<Result> {
   const given = isObject(params.arguments) ? params.arguments : {};
-  // Some hosts send nested arguments as JSON text.
-  const args = await entry.input.validate(core.lenientArguments ? unpackNested(entry, given) : given);
-  if ("issues" in args) {
-    const { name } = entry.definition;
-    throw new McpError("invalid_arguments", `Invalid arguments for tool "${name}": ${formatIssues(args.issues)}`);
-  }
+  const { name } = entry.definition;
   try {
-    const returned = await ctx.run(entry.handler, args.value as never);
-    return await toResult(returned, entry);
+    // Some hosts send nested arguments as JSON text.
+    const args = await entry.input.validate(core.lenientArguments ? unpackNested(entry, given) : given);
+    if ("issues" in args)
+      throw new McpError("invalid_arguments", `Invalid arguments for tool "${name}": ${formatIssues(args.issues)}`);
+    return await toResult(await ctx.run(entry.handler, args.value as never), entry);
   } catch (error) {
     if (error instanceof ToolError) return toFault(error.message);
     if (error instanceof McpError && isTellable(error)) throw error;
-    return toFault(`Internal error (${core.mask(error, `tools/call ${entry.definition.name}`, ctx.ended)})`);
+    return toFault(`Internal error (${core.mask(error, `tools/call ${name}`, ctx.ended)})`);
   }
 }
 
@@ -144,12 +141,15 @@ function toFault(text: string): Result {
   return { content: [{ type: "text", text }], isError: true };
 }
 
+/** What reads a file gives a promise: it is waited for. */
+type Contents = readonly (Content | Promise<Content>)[];
+
 // A result the handler composed itself. The brand tells it from a value that happens to have a `content` member.
 const whole: unique symbol = Symbol("plenum.result");
 
 export interface WholeResult {
   readonly [whole]: true;
-  readonly content: readonly Content[] | undefined;
+  readonly content: Contents | undefined;
   readonly structured: Json | undefined;
   readonly isError: boolean | undefined;
   readonly meta: Meta | undefined;
@@ -157,7 +157,7 @@ export interface WholeResult {
 
 /** A tool result in full, for a handler that wants more than its return value says: own text beside structured content, `isError`, `_meta`. */
 export function toolResult(parts: {
-  readonly content?: readonly Content[];
+  readonly content?: Contents;
   readonly structured?: Json;
   readonly isError?: boolean;
   readonly meta?: Meta;
@@ -171,27 +171,27 @@ function isWhole(value: unknown): value is WholeResult {
   return isObject(value) && whole in value;
 }
 
-async function toResult(returned: unknown, entry: ToolEntry): Promise<Result> {
-  const { output } = entry;
-  const { content, structured, isError, meta } = isWhole(returned) ? returned : { structured: returned };
-  if (!isWhole(returned) && !output)
-    return isCallToolResult(returned) ? returned : { content: await toContent(returned) };
+async function toResult(returned: unknown, { definition, output }: ToolEntry): Promise<Result> {
+  const blocks = isObject(returned) && Array.isArray(returned.content) && (await settle(returned.content));
+  if (!isWhole(returned) && !output) {
+    const result = blocks && { ...(returned as JsonObject), content: blocks };
+    return isCallToolResult(result) ? result : { content: toBlocks(await settle(returned)) };
+  }
+  const { structured, isError, meta } = isWhole(returned) ? returned : { structured: returned };
+  const content = isWhole(returned) && blocks;
   // A failure need not have the shape of a success.
   if (isError || !output)
-    return { content: content ?? toText(structured), structuredContent: structured, isError, _meta: meta };
+    return { content: content || toText(structured), structuredContent: structured, isError, _meta: meta };
   const checked = await output.validate(structured);
-  if ("issues" in checked) {
-    const { name } = entry.definition;
+  if ("issues" in checked)
     throw new TypeError(
-      `tool "${name}" returned what its output schema does not allow: ${formatIssues(checked.issues)}`,
+      `tool "${definition.name}" returned what its output schema does not allow: ${formatIssues(checked.issues)}`,
     );
-  }
   const { value } = checked;
   // A schema that allows everything allows it, but the wire cannot carry it, and structured content was promised.
-  if (value === undefined)
-    throw new TypeError(`tool "${entry.definition.name}" returned nothing, but has an output schema`);
-  const result = { content: content ?? toText(value), structuredContent: value, _meta: meta };
-  return output.json.type === "object" ? result : { ...result, [anyRoot]: true };
+  if (value === undefined) throw new TypeError(`tool "${definition.name}" returned nothing, but has an output schema`);
+  const result = { content: content || toText(value), structuredContent: value, _meta: meta };
+  return definition.outputSchema?.type === "object" ? result : { ...result, [anyRoot]: true };
 }
 
 function isCallToolResult(value: unknown): value is JsonObject {
@@ -200,10 +200,6 @@ function isCallToolResult(value: unknown): value is JsonObject {
   const says =
     Array.isArray(content) && (content.length > 0 || isError !== undefined || structuredContent !== undefined);
   return says && content.every(isContent);
-}
-
-async function toContent(value: unknown): Promise<Content[]> {
-  return toBlocks(await settle(value));
 }
 
 /** The value with every promise in it, and in lists in it, waited for. */
@@ -242,7 +238,7 @@ function unpackNested(entry: ToolEntry, args: JsonObject): JsonObject {
   let unpacked: { [name: string]: unknown } | undefined;
   for (const name of entry.nested) {
     const value = Object.hasOwn(args, name) ? args[name] : undefined;
-    if (typeof value !== "string" || !/^\s*[[{]/.test(value)) continue;
+    if (typeof value !== "string" || !/^\s*[[{]/.test(value) || exceedsDepth(value)) continue;
     try {
       const parsed: unknown = JSON.parse(value);
       unpacked ??= { ...args };

@@ -17,8 +17,7 @@ export interface Rate {
 
 /** Starts full. Throws a RangeError for numbers that allow nothing. */
 export function createRate({ perSecond, burst, now = () => performance.now() }: RateOptions): Rate {
-  if (!(perSecond > 0)) throw new RangeError(`perSecond must be above 0, not ${perSecond}`);
-  if (!(burst >= 1)) throw new RangeError(`burst must be at least 1, not ${burst}`);
+  if (!(perSecond > 0 && burst >= 1)) throw new RangeError(`perSecond ${perSecond}, burst ${burst}: allows nothing`);
   let tokens = burst;
   let seen = now();
   return {

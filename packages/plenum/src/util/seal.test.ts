@@ -10,7 +10,7 @@ describe("seal", () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), async (purpose, payload) => {
         const sealed = await sealer.seal(purpose, payload);
-        expect(sealed).toMatch(/^[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{43}$/);
+        expect(sealed.slice(0, 65)).toMatch(/^[0-9a-f]{64}\.$/);
         expect(await sealer.open(purpose, sealed)).toBe(payload);
       }),
     );
@@ -34,9 +34,10 @@ describe("seal", () => {
     expect(await sealer.open("a", await sealer.seal("b", "c"))).toBeUndefined();
     expect(await sealer.open("a", await sealer.seal("ab", "c"))).toBeUndefined();
     // The same bytes in a row, divided elsewhere.
-    const [, tag] = (await sealer.seal("ab", "c")).split(".");
-    const [payload] = (await sealer.seal("a", "bc")).split(".");
-    expect(await sealer.open("a", `${payload}.${tag}`)).toBeUndefined();
+    const [tag] = (await sealer.seal("ab", "c")).split(".");
+    expect(await sealer.open("a", `${tag}.bc`)).toBeUndefined();
+    const [half] = (await sealer.seal("a", "\ud800")).split(".");
+    expect(await sealer.open("a", `${half}.\ufffd`)).toBeUndefined();
   });
 
   test("secrets: bytes and text agree, others do not open, the default is random", async () => {
@@ -46,7 +47,7 @@ describe("seal", () => {
     const random = createSealer();
     expect(await random.open("p", await random.seal("p", "x"))).toBe("x");
     expect(await createSealer().open("p", await random.seal("p", "x"))).toBeUndefined();
-    expect(() => createSealer("short")).toThrow(/5 bytes; it needs 16/);
+    expect(() => createSealer("short")).toThrow("16 bytes");
   });
 
   test("a secret that its owner changes later is no other secret", async () => {
@@ -56,18 +57,18 @@ describe("seal", () => {
     expect(await createSealer(new Uint8Array(32)).open("p", await sealer.seal("p", "x"))).toBe("x");
   });
 
-  test.each(["", ".", "..", "abc", "a.b", "é.é", `.${"A".repeat(43)}`])("%j does not open", async (sealed) => {
+  test.each(["", ".", "..", "abc", "a.b", "é.é", `${"0".repeat(64)}.`])("%j does not open", async (sealed) => {
     expect(await createSealer(secret).open("p", sealed)).toBeUndefined();
   });
 
-  test("length is bounded on both sides, at the same place", async () => {
+  test("length is bounded", async () => {
     const sealer = createSealer(secret);
-    const longest = await sealer.seal("p", "x".repeat(3039));
+    const longest = await sealer.seal("p", "x".repeat(4031));
     expect(longest).toHaveLength(4096);
-    expect(await sealer.open("p", longest)).toBe("x".repeat(3039));
-    await expect(sealer.seal("p", "x".repeat(3040))).rejects.toThrow(/4098 characters; at most 4096/);
+    expect(await sealer.open("p", longest)).toBe("x".repeat(4031));
+    expect(await sealer.open("p", await sealer.seal("p", "x".repeat(4032)))).toBeUndefined();
 
-    const wide = createSealer(secret, { maxLength: 10_000 });
+    const wide = createSealer(secret, 10_000);
     const long = await wide.seal("p", "x".repeat(5000));
     expect(await wide.open("p", long)).toBe("x".repeat(5000));
     expect(await sealer.open("p", long)).toBeUndefined();

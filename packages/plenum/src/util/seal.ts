@@ -1,53 +1,39 @@
 // Short strings that a peer may carry but not change: HMAC-SHA-256 over a purpose and a payload. The payload can be
 // read by everyone; a string sealed for one purpose does not open for another.
-import { decodeBase64Url, encodeBase64Url } from "./base64.ts";
 
 export interface Sealer {
-  /** `payload.tag`, both base64url. Throws a RangeError when that would be longer than `maxLength`. */
+  /** `tag.payload`, the tag in hexadecimal. */
   seal(purpose: string, payload: string): Promise<string>;
   /** The payload, or undefined for whatever this secret did not seal for this purpose. Never throws. */
   open(purpose: string, sealed: string): Promise<string | undefined>;
 }
 
-export interface SealerOptions {
-  /** Longest sealed string, in characters. Default: 4096. */
-  readonly maxLength?: number;
-}
-
 /**
  * Without a secret, a random one is used, which no other process knows. Throws a TypeError for a secret under
  * 16 bytes, since a sealed string allows guessing at leisure.
+ * @param maxLength of a string that is looked at, in characters: longer ones do not open
  */
-export function createSealer(secret?: Uint8Array | string, { maxLength = 4096 }: SealerOptions = {}): Sealer {
-  const raw = Uint8Array.from(
-    typeof secret === "string" ? toBytes(secret) : (secret ?? crypto.getRandomValues(new Uint8Array(32))),
-  );
-  if (raw.length < 16) throw new TypeError(`the secret has ${raw.length} bytes; it needs 16 or more`);
-
+export function createSealer(secret?: Uint8Array | string, maxLength = 4096): Sealer {
+  const raw = typeof secret === "string" ? toBytes(secret) : (secret ?? crypto.getRandomValues(new Uint8Array(32)));
+  if (raw.length < 16) throw new TypeError("the secret needs 16 bytes or more");
+  // A copy: what its owner does with the bytes later is of no concern.
+  const copy = Uint8Array.from(raw);
   let imported: Promise<CryptoKey> | undefined;
-  function key(): Promise<CryptoKey> {
-    imported ??= crypto.subtle.importKey("raw", raw, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
-    return imported;
+
+  async function sign(purpose: string, payload: string): Promise<string> {
+    imported ??= crypto.subtle.importKey("raw", copy, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+    // As JSON, which keeps ("ab", "c") apart from ("a", "bc"), and halves of surrogate pairs from one another.
+    const tag = await crypto.subtle.sign("HMAC", await imported, toBytes(JSON.stringify([purpose, payload])));
+    const hex = Array.from(new Uint8Array(tag), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    return `${hex}.${payload}`;
   }
 
   return {
-    async seal(purpose, payload) {
-      const body = encodeBase64Url(toBytes(payload));
-      // 43 characters of tag and the dot.
-      const length = body.length + 44;
-      if (length > maxLength)
-        throw new RangeError(`the sealed string would have ${length} characters; at most ${maxLength} are allowed`);
-      const tag = await crypto.subtle.sign("HMAC", await key(), toMessage(purpose, body));
-      return `${body}.${encodeBase64Url(new Uint8Array(tag))}`;
-    },
+    seal: sign,
     async open(purpose, sealed) {
-      const dot = sealed.indexOf(".");
-      if (dot < 0 || sealed.length > maxLength) return undefined;
-      const body = sealed.slice(0, dot);
-      const tag = decodeBase64Url(sealed.slice(dot + 1));
-      // `verify` compares the whole tag in constant time.
-      const genuine = tag && (await crypto.subtle.verify("HMAC", await key(), tag, toMessage(purpose, body)));
-      return genuine ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(decodeBase64Url(body)) : undefined;
+      if (sealed.length > maxLength) return undefined;
+      const payload = sealed.slice(65);
+      return isSame(await sign(purpose, payload), sealed) ? payload : undefined;
     },
   };
 }
@@ -56,7 +42,9 @@ function toBytes(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);
 }
 
-/** As JSON, which keeps ("ab", "c") apart from ("a", "bc"). */
-function toMessage(purpose: string, body: string): Uint8Array<ArrayBuffer> {
-  return toBytes(JSON.stringify([purpose, body]));
+/** In time that does not tell where the first difference is. */
+function isSame(a: string, b: string): boolean {
+  let difference = a.length ^ b.length;
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
+  return difference === 0;
 }

@@ -11,7 +11,7 @@ export interface TemplateValues {
 
 /**
  * The URI for these values. An undefined variable is left out; numbers are written in decimal. Throws a TypeError for
- * a template that `parseUriTemplate` refuses, for a prefix (`{x:3}`) of a list, and for text with half a surrogate pair.
+ * a malformed template, for a prefix (`{x:3}`) of a list, and for text with half a surrogate pair.
  */
 export function expandUriTemplate(template: string | UriTemplate, values: TemplateValues): string {
   const source = typeof template === "string" ? template : template.source;

@@ -8,6 +8,8 @@ export interface UriTemplate {
   readonly source: string;
   /** Names, each once, in the order of their first appearance. */
   readonly variables: readonly string[];
+  /** Those of them that stand in `{?…}` and `{&…}` only. */
+  readonly queries: readonly string[];
   /**
    * The decoded variables of a URI that this template could have expanded to, or undefined. The object has no
    * prototype. Time grows linearly with the URI, whatever the template; a URI of more than 8192 characters never
@@ -118,10 +120,12 @@ export let steps: number = 0;
 
 /**
  * Reads a template. Throws a TypeError that says what is wrong: braces that do not pair, an unknown operator, a bad
- * name or prefix length, text that must be percent-encoded, more than 2048 characters.
+ * name or prefix length, text that must be percent-encoded, a name of both a list and a value, more than 2048
+ * characters.
  */
 export function parseUriTemplate(source: string): UriTemplate {
-  const names = new Set<string>();
+  // By name, whether it is a list, and whether it has been in queries only.
+  const names = new Map<string, readonly [isList: boolean, isQuery: boolean]>();
   // From the last to the first.
   const pieces = parseParts(source)
     .flatMap(({ first, separator, named, reserved, variables, at }) =>
@@ -139,7 +143,9 @@ export function parseUriTemplate(source: string): UriTemplate {
           separator,
           list ? stops.replaceAll(separator, "") : several ? stops + separator : stops,
           group.flatMap(({ name, explode, max }) => {
-            if (name) names.add(name);
+            const [isList, isQuery] = names.get(name) ?? [explode, true];
+            if (isList !== explode) fail(source, `${quote(name)} is both a list and a value`);
+            if (name) names.set(name, [explode, isQuery && separator === "&"]);
             // A name without "=" stands for an empty value.
             return (named ? [`${name}=`, name] : [""]).map(
               (label, bare): Choice => [toUnits(label) as string[], name, explode, bare ? 0 : max],
@@ -156,7 +162,8 @@ export function parseUriTemplate(source: string): UriTemplate {
 
   return {
     source,
-    variables: [...names],
+    variables: [...names.keys()],
+    queries: [...names].flatMap(([name, [, isQuery]]) => (isQuery ? name : [])),
     match(uri) {
       // Most URIs that do not match differ at their start: those cost nothing.
       const units = uri.length > 8192 || !uri.startsWith(head) ? undefined : toUnits(uri);
@@ -171,18 +178,18 @@ export function parseUriTemplate(source: string): UriTemplate {
       // Whether the piece after this one is content with nothing.
       let yields = false;
       // Per place in the URI, whether the pieces seen so far match from there to the end.
-      // Sized ahead: an array that is filled from its far end is slow otherwise.
+      // Sized ahead, to the last place: V8 makes a slow dictionary of an array that is filled from beyond its far end.
       const size = units.length;
-      let fits: boolean[] = Array(size);
+      let fits: boolean[] = Array(size + 1);
       fits[size] = true;
       const walks = pieces.map(([open, more, separator, stops, choices, optional]) => {
         const lazy = yields;
         yields = optional;
         const next = fits;
-        fits = Array(size);
+        fits = Array(size + 1);
         // Where a value may end, and for each place the nearest end behind it.
-        const ends: boolean[] = Array(size);
-        const nearest: (number | undefined)[] = Array(size);
+        const ends: boolean[] = Array(size + 1);
+        const nearest: (number | undefined)[] = Array(size + 1);
         let end: number | undefined;
 
         /** What begins here after this text: where its value starts and its first possible end, and the variable. */
@@ -237,6 +244,8 @@ export function parseUriTemplate(source: string): UriTemplate {
  * where it may not stand in a URI. Undefined for malformed percent-encoding, invalid UTF-8 and half a surrogate pair.
  */
 function toUnits(text: string): string[] | undefined {
+  // Nothing to decode or encode: most URIs end here.
+  if (/^[!#$&-;=?-Z_a-z~]*$/.test(text)) return text.split("");
   try {
     return (text.match(/%..(%[89ab].)*|./gisu) ?? []).map((unit) =>
       unit[0] === "%" ? encodeURIComponent(decodeURIComponent(unit)) : encodeURI(unit),
@@ -244,6 +253,11 @@ function toUnits(text: string): string[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The one spelling of URIs that no template tells apart; as it came when it is malformed. It has no braces. */
+export function toCanonicalUri(uri: string): string {
+  return toUnits(uri)?.join("") ?? uri;
 }
 
 /** Whether the text holds an expression, well formed or not. A URI never has braces, so one is enough to tell. */

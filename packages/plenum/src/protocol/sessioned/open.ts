@@ -2,7 +2,6 @@
 // Specification: basic/lifecycle of 2024-11-05 to 2025-11-25.
 import type { Exchange } from "../../jsonrpc/connection.ts";
 import type { JsonObject, Request } from "../../jsonrpc/message.ts";
-import { createDeferred } from "../../util/deferred.ts";
 import { quote } from "../../util/quote.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Call, Caller, Description } from "../endpoint.ts";
@@ -66,8 +65,8 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
         capabilities,
         subscriptions: new Set(),
         logLevel,
-        ready: createDeferred<void>(),
         initialized: false,
+        waiting: new Set(),
       };
       return result;
     } finally {
@@ -84,10 +83,7 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
   }
 
   function uninitialized(request: Request): McpError {
-    const remedy =
-      supported.length > offered.length
-        ? ", or put the protocol version and client capabilities into params._meta"
-        : "";
+    const remedy = supported.length > offered.length ? ", or put the protocol version into params._meta" : "";
     return new McpError(
       "incomplete_meta",
       `${quote(request.method)} came before the session was opened: send initialize first${remedy}`,
@@ -131,7 +127,8 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
     notification({ method }) {
       if (method !== "notifications/initialized" || !session) return;
       session.initialized = true;
-      session.ready.resolve();
+      for (const go of session.waiting) go();
+      session.waiting.clear();
     },
 
     changed(change) {

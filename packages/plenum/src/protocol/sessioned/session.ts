@@ -1,6 +1,5 @@
 // The state of one sessioned connection: what the handshake agreed on and what the client asked for since. It is the
 // only per-peer state in the house, and it lives and dies with its connection.
-import type { Deferred } from "../../util/deferred.ts";
 import type { Caller } from "../endpoint.ts";
 import type { LogLevel, ServerCapabilities } from "../model.ts";
 import type { Revision } from "../revisions.ts";
@@ -13,7 +12,8 @@ export interface Session {
   /** URIs whose updates the client wants. */
   readonly subscriptions: Set<string>;
   logLevel: LogLevel;
-  /** Settled when the client has said `notifications/initialized`: until then it is sent no request. */
-  readonly ready: Deferred<void>;
+  /** The client has said `notifications/initialized`: until then it is sent no request. */
   initialized: boolean;
+  /** To be called when it says so. */
+  readonly waiting: Set<() => void>;
 }

@@ -26,10 +26,7 @@ export function tellChange(
 export function subscribe(session: Session, uri: string, maxSubscriptions: number): void {
   const { subscriptions } = session;
   if (!subscriptions.has(uri) && subscriptions.size >= maxSubscriptions) {
-    throw new McpError(
-      "invalid_params",
-      `At most ${maxSubscriptions} resources can be watched; unsubscribe from one first`,
-    );
+    throw new McpError("invalid_params", `At most ${maxSubscriptions} resources can be watched`);
   }
   subscriptions.add(uri);
 }

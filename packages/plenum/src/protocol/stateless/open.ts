@@ -13,7 +13,7 @@ import { toToolFault } from "../revise.ts";
 import { factsOf, type Revision } from "../revisions.ts";
 import { askNowhere } from "./ask.ts";
 import { encodeResult, readCaller, readRevision, toDiscoverResult } from "./codec.ts";
-import { assertFew, type Filter, Subscription, toHonoured } from "./watch.ts";
+import { assertFew, createSubscription, type Filter, type Subscription, toHonoured } from "./watch.ts";
 
 export function openStateless({ endpoint, oneStream, supported, limits }: Ground): Era {
   const spoken = supported.filter((revision) => factsOf(revision).era === "stateless");
@@ -33,7 +33,7 @@ export function openStateless({ endpoint, oneStream, supported, limits }: Ground
     const filter = toHonoured(requested, endpoint.describe().capabilities);
     // Once more, for those that came at the same time.
     assertFew(filter, limits.maxSubscriptions, subscriptions);
-    const subscription = new Subscription(exchange, filter);
+    const subscription = createSubscription(exchange, filter);
     // A cancelled one ends at once and without an answer: nothing is to hold on to it.
     const drop = (): void => {
       subscriptions.delete(subscription);

@@ -3,7 +3,6 @@
 // Specification: basic/patterns/subscriptions.
 import type { Exchange } from "../../jsonrpc/connection.ts";
 import type { JsonObject } from "../../jsonrpc/message.ts";
-import { createDeferred } from "../../util/deferred.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Change, Result } from "../endpoint.ts";
 import { McpError } from "../errors.ts";
@@ -27,7 +26,7 @@ const listFlags = {
 export function assertFew({ resourceSubscriptions = [] }: Filter, max: number, others: Iterable<Subscription>): void {
   let { length } = resourceSubscriptions;
   for (const { size } of others) length += size;
-  if (length > max) throw new McpError("invalid_params", `At most ${max} resources can be watched, not ${length}`);
+  if (length > max) throw new McpError("invalid_params", `At most ${max} resources can be watched`);
 }
 
 /** The part of a requested filter that a server with these capabilities honours. */
@@ -42,53 +41,44 @@ export function toHonoured(requested: Filter, capabilities: ServerCapabilities):
 }
 
 /** One open listen request. */
-export class Subscription {
-  readonly #exchange: Exchange;
-  readonly #filter: Filter;
-  readonly #uris: ReadonlySet<string>;
-  readonly #ended = createDeferred<Result>();
-  #isEnding = false;
-
-  constructor(exchange: Exchange, filter: Filter) {
-    this.#exchange = exchange;
-    this.#filter = filter;
-    this.#uris = new Set(filter.resourceSubscriptions);
-  }
-
+export interface Subscription {
   /** Settles with the listen request's result when the server ends the subscription. */
-  get ended(): Promise<Result> {
-    return this.#ended.promise;
-  }
-
+  readonly ended: Promise<Result>;
   /** How many resources it watches. */
-  get size(): number {
-    return this.#uris.size;
-  }
-
-  acknowledge(): void {
-    this.#tell("notifications/subscriptions/acknowledged", { notifications: this.#filter });
-  }
-
-  changed(change: Exclude<Change, { kind: "closing" }>): void {
-    if (change.kind === "resource") {
-      if (this.#uris.has(change.uri)) this.#tell("notifications/resources/updated", { uri: change.uri });
-    } else if (this.#filter[listFlags[change.kind]]) this.#tell(`notifications/${change.kind}/list_changed`, {});
-  }
-
+  readonly size: number;
+  acknowledge(): void;
+  changed(change: Exclude<Change, { kind: "closing" }>): void;
   /**
-   * Ends it from the server's side. Where all messages share one stream the specification wants the notification, and
-   * elsewhere recommends the result; a client is to accept both, so the shared stream gets both.
+   * Ends it from the server's side, once. Where all messages share one stream the specification wants the notification,
+   * and elsewhere recommends the result; a client is to accept both, so the shared stream gets both.
    */
-  end(oneStream: boolean): void {
-    const { id, ended } = this.#exchange;
-    if (this.#isEnding) return;
-    this.#isEnding = true;
-    if (oneStream && !ended)
-      this.#exchange.notify("notifications/cancelled", { requestId: id, reason: "The server ends this subscription" });
-    this.#ended.resolve({ _meta: { [metaKeys.subscriptionId]: id } });
-  }
+  end(oneStream: boolean): void;
+}
 
-  #tell(method: string, params: JsonObject): void {
-    this.#exchange.notify(method, { _meta: { [metaKeys.subscriptionId]: this.#exchange.id }, ...params });
-  }
+export function createSubscription(exchange: Exchange, filter: Filter): Subscription {
+  const { id } = exchange;
+  const uris = new Set(filter.resourceSubscriptions);
+  let resolve = (_: Result): void => {};
+  const ended = new Promise<Result>((settle) => {
+    resolve = settle;
+  });
+  const _meta = { [metaKeys.subscriptionId]: id };
+  let isEnding = false;
+  const tell = (method: string, params?: JsonObject): void => exchange.notify(method, { _meta, ...params });
+  return {
+    ended,
+    size: uris.size,
+    acknowledge: () => tell("notifications/subscriptions/acknowledged", { notifications: filter }),
+    changed(change) {
+      if (change.kind === "resource") {
+        if (uris.has(change.uri)) tell("notifications/resources/updated", { uri: change.uri });
+      } else if (filter[listFlags[change.kind]]) tell(`notifications/${change.kind}/list_changed`);
+    },
+    end(oneStream) {
+      if (isEnding) return;
+      isEnding = true;
+      if (oneStream) exchange.notify("notifications/cancelled", { requestId: id, reason: "The server is closing" });
+      resolve({ _meta });
+    },
+  };
 }

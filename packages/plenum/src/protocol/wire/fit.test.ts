@@ -66,7 +66,7 @@ describe("fit", () => {
   });
 
   it("tells of content that the revision lacks", () => {
-    const text = "[audio/wav audio, 5 bytes: this client's protocol revision cannot carry audio]";
+    const text = "[audio/wav, 5 bytes: this protocol revision has no audio]";
     expect(v2024.fit("CallToolResult", { content: [audio, link] })).toEqual({
       content: [
         { type: "text", text, annotations: { priority: 1 } },

@@ -74,10 +74,7 @@ const retold: { readonly [name: string]: (value: JsonObject) => JsonObject } = {
   AudioContent: (block) => {
     // Four letters are three bytes; the padding counts for none.
     const bytes = (String(block.data).replace(/={1,2}$/, "").length * 3) >> 2;
-    return toText(
-      block,
-      `[${block.mimeType} audio, ${bytes} bytes: this client's protocol revision cannot carry audio]`,
-    );
+    return toText(block, `[${block.mimeType}, ${bytes} bytes: this protocol revision has no audio]`);
   },
   ResourceLink: (block) =>
     toText(block, [block.title ?? block.name, block.uri, block.description].filter(Boolean).join(" - ")),

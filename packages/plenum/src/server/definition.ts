@@ -1,0 +1,22 @@
+// What a server publishes of itself and of what is registered: checked, copied and frozen once.
+import type { JsonObject } from "../jsonrpc/message.ts";
+import { assertOwnMeta } from "../protocol/meta.ts";
+import { wireOf } from "../protocol/wire/wire.ts";
+import { toJsonCopy } from "../util/json-copy.ts";
+
+/**
+ * What is published of an entry, as plain JSON: a mistake is found when it is registered, since later it would break
+ * the whole list. Frozen, since it goes to many callers, and nobody may change it for another. Throws a TypeError.
+ * @param rest options that are not published: `visible`, or a misspelling
+ */
+export function toDefinition<D>(what: string, shape: string, definition: JsonObject, rest: object = {}): D {
+  for (const [key, value] of Object.entries(rest)) {
+    const isVisible = key === "visible";
+    if (!isVisible || (value !== undefined && typeof value !== "function"))
+      throw new TypeError(`${what}: option "${key}" is ${isVisible ? "no function" : "unknown"}`);
+  }
+  const problem = wireOf("2026-07-28").check(shape, definition);
+  if (problem) throw new TypeError(`${what}: ${problem}`);
+  assertOwnMeta(definition._meta as JsonObject | undefined, what);
+  return toJsonCopy(definition, what, (_, value) => Object.freeze(value)) as D;
+}
