@@ -55,7 +55,7 @@ describe("a batch", () => {
     peer.raw.send([{ jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta } }]);
     await peer.settle();
     expect(peer.messages.at(-1)).toMatchObject({
-      error: { code: -32600, message: "Invalid request: 2026-07-28 has no batches" },
+      error: { code: -32600, message: "Invalid request: batches exist only in sessions of 2025-03-26" },
     });
   });
 });

@@ -144,7 +144,7 @@ describe("in 2025-03-26", () => {
     await peer.open();
     peer.raw.send([initialize, ping(2)]);
     await peer.settle();
-    const error = { code: -32600, message: "Invalid request: initialize cannot be part of a batch" };
+    const error = { code: -32600, message: "Invalid request: initialize stands alone" };
     expect(peer.messages.at(-1)).toEqual({ jsonrpc: "2.0", error });
   });
 

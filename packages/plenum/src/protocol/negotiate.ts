@@ -50,12 +50,10 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
       },
       refuseBatch: (members) => {
         const revision = sessioned.revision();
-        if (!revision || !factsOf(revision).batches) return "batches exist only in sessions of 2025-03-26";
         const requests = members.flatMap((member) => (member.kind === "request" ? member.message : []));
-        if (requests.some(isStateless)) return "2026-07-28 has no batches";
-        return requests.some(({ method }) => method === "initialize")
-          ? "initialize cannot be part of a batch"
-          : undefined;
+        if (!revision || !factsOf(revision).batches || requests.some(isStateless))
+          return "batches exist only in sessions of 2025-03-26";
+        return requests.some(({ method }) => method === "initialize") ? "initialize stands alone" : undefined;
       },
       onUnwritable: (error) => endpoint.report(error, { method: "an answer" }),
       onAbandon: (requestId, _method, reason) => connection.notify("notifications/cancelled", { requestId, reason }),

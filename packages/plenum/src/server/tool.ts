@@ -183,13 +183,12 @@ async function toResult(returned: unknown, { definition, output }: ToolEntry): P
   if (isError || !output)
     return { content: content || toText(structured), structuredContent: structured, isError, _meta: meta };
   const checked = await output.validate(structured);
-  if ("issues" in checked)
-    throw new TypeError(
-      `tool "${definition.name}" returned what its output schema does not allow: ${formatIssues(checked.issues)}`,
-    );
-  const { value } = checked;
-  // A schema that allows everything allows it, but the wire cannot carry it, and structured content was promised.
-  if (value === undefined) throw new TypeError(`tool "${definition.name}" returned nothing, but has an output schema`);
+  const value = "issues" in checked ? undefined : checked.value;
+  // A schema that allows everything allows undefined, but the wire cannot carry it, and structured content was promised.
+  if (value === undefined) {
+    const why = "issues" in checked ? formatIssues(checked.issues) : "must not be undefined";
+    throw new TypeError(`tool "${definition.name}" returned what its output schema does not allow: ${why}`);
+  }
   const result = { content: content || toText(value), structuredContent: value, _meta: meta };
   return definition.outputSchema?.type === "object" ? result : { ...result, [anyRoot]: true };
 }
