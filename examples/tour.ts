@@ -49,7 +49,7 @@ async function tour(revision: Revision): Promise<void> {
   console.log(`\n═══ ${revision} ═══`);
   if (isStateless) {
     await ask(
-      "No handshake: every request says in its _meta who asks, and in which revision. A look at the server:",
+      "No handshake: every request says in its _meta (left out below) who asks, and in which revision. A look at the server:",
       "server/discover",
     );
   } else {

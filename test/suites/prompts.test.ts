@@ -253,7 +253,7 @@ test.each<[what: string, register: (server: Server) => unknown, message: string]
   [
     "no handler",
     (server) => server.prompt("p", {}, undefined as never),
-    'prompt "p" needs a handler as its last argument',
+    'prompt "p" needs a handler function',
   ],
   [
     "a completer for another argument",

@@ -105,7 +105,7 @@ test("a date that is none is refused", () => {
 
 test("a handler is needed", () => {
   expect(() => create().resource("a:b", {}, undefined as never)).toThrow(
-    new TypeError('resource "a:b" needs a handler as its last argument'),
+    new TypeError('resource "a:b" needs a handler function'),
   );
 });
 

@@ -165,8 +165,8 @@ describe("what JSON Schema cannot express is refused by name and field", () => {
 describe("what is no usable schema is refused with the remedy", () => {
   const bare: AnySchema = v.object({ city: v.string() });
   test.each<[AnySchema, string]>([
-    [bare, "input gives no JSON Schema; if it is valibot's, wrap it with toStandardJsonSchema()."],
-    [{ city: z.string() }, "input is an object of schemas: wrap it."],
+    [bare, "input gives no JSON Schema; wrap valibot's with toStandardJsonSchema()."],
+    [{ city: z.string() }, "input is an object of schemas: wrap it, as in z.object()."],
     [{ "~standard": { version: 1, vendor: "other", validate: () => ({ value: 1 }) } }, "input gives no JSON Schema"],
     [null as unknown as AnySchema, "input is no schema"],
     [

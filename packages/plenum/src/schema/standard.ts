@@ -51,7 +51,7 @@ export function toSchema<Out = unknown>(input: AnySchema, { kind, name, role }: 
   const standard = standardOf(input);
   if (!standard) {
     if (!isObject(input)) refuse("is no schema.");
-    if (Object.values(input).some(standardOf)) refuse("is an object of schemas: wrap it.");
+    if (Object.values(input).some(standardOf)) refuse("is an object of schemas: wrap it, as in z.object().");
   }
   const plain = standard ? convert(standard, role, refuse) : (input as JsonSchema);
   const { $schema, ...rest } = plain;
@@ -125,7 +125,7 @@ const libraryOptions: Record<string, unknown> = {
 };
 
 const convert = ({ vendor, jsonSchema }: Standard, role: string, refuse: (why: string) => never): JsonSchema => {
-  if (!jsonSchema) return refuse(`gives no JSON Schema; if it is valibot's, wrap it with toStandardJsonSchema().`);
+  if (!jsonSchema) return refuse(`gives no JSON Schema; wrap valibot's with toStandardJsonSchema().`);
   let reason = "";
   const lack = (field: string) =>
     refuse(

@@ -1,7 +1,6 @@
 // What a handler is given beside its arguments: the caller, and the ways to tell or ask it something while it runs.
 import { isRequestId, type JsonObject, type RequestId } from "../jsonrpc/message.ts";
 import type { AuthInfo, Call, Caller, Link } from "../protocol/endpoint.ts";
-import { assertOpen } from "../protocol/errors.ts";
 import { traceContextOf } from "../protocol/meta.ts";
 import type { Next } from "../protocol/middleware.ts";
 import {
@@ -171,12 +170,6 @@ export class CallContext implements Context<never> {
   /** Answered, cancelled or cut off. */
   get ended(): boolean {
     return this.#call.link.ended;
-  }
-
-  /** Runs a handler, unless nobody waits for it any more. */
-  run<A, R>(handler: (args: A, ctx: never) => R, args: A): R {
-    assertOpen(this);
-    return handler(args, this as never);
   }
 
   /** The handler is done: what was held back of its progress goes out before the answer. */

@@ -3,14 +3,14 @@
 // per-peer state at all: one object serves any number of peers, and nothing can leak from one to another.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import type { CacheHints, Call, Description, Endpoint, Result } from "../protocol/endpoint.ts";
-import { isAbort, isTellable, McpError, methodNotFound } from "../protocol/errors.ts";
+import { assertOpen, isAbort, isTellable, McpError, methodNotFound } from "../protocol/errors.ts";
 import { assertExtensionId } from "../protocol/meta.ts";
 import { findMethod } from "../protocol/methods.ts";
 import type { Middleware, Next } from "../protocol/middleware.ts";
 import type { CacheScope, Icon, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import { createSealer, type Sealer } from "../util/seal.ts";
 import { CallContext, type Context, type ContextOptions, type LogEntry } from "./context.ts";
-import { toDefinition } from "./definition.ts";
+import { assertFunction, toDefinition } from "./definition.ts";
 import { createLifespan, type LifespanOption } from "./lifespan.ts";
 import { createWatchers, type Watchers } from "./watchers.ts";
 
@@ -152,7 +152,9 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     if (!lifespan.isOpen && call.method !== "ping") await lifespan.open();
     const ctx = new CallContext(call, contexts);
     try {
-      return await ctx.run(handler, call.params);
+      // Nobody may wait for it any more.
+      assertOpen(call.link);
+      return await handler(call.params, ctx);
     } finally {
       ctx.finish();
     }
@@ -218,11 +220,13 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
       }
     },
     handle(method, handler) {
+      assertFunction(handler, `handle "${method}"`);
       if (handlers.has(method)) throw new TypeError(`method "${method}" is handled already`);
       handlers.set(method, handler as Handler);
       description = undefined;
     },
     use(around) {
+      assertFunction(around, "use");
       middleware.push(around);
       // Composed here, not per call; the first one used is the outermost.
       run = middleware.reduceRight<Next>((next, outer) => (call) => outer(call, next), dispatch);

@@ -4,6 +4,11 @@ import { assertOwnMeta } from "../protocol/meta.ts";
 import { wireOf } from "../protocol/wire/wire.ts";
 import { toJsonCopy } from "../util/json-copy.ts";
 
+/** A handler, or a middleware, that was forgotten or is in another's place. */
+export function assertFunction(value: unknown, what: string): void {
+  if (typeof value !== "function") throw new TypeError(`${what} needs a handler function`);
+}
+
 /**
  * What is published of an entry, as plain JSON: a mistake is found when it is registered, since later it would break
  * the whole list. Frozen, since it goes to many callers, and nobody may change it for another. Throws a TypeError.

@@ -2,7 +2,7 @@
 // Specification: server/prompts.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import type { Result } from "../protocol/endpoint.ts";
-import { McpError } from "../protocol/errors.ts";
+import { assertOpen, McpError } from "../protocol/errors.ts";
 import {
   type BlobResourceContents,
   type Content,
@@ -24,7 +24,7 @@ import { assertCompleters, type Completable, type Completer, hasCompleters } fro
 import { assertMimeType } from "./content.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
-import { toDefinition } from "./definition.ts";
+import { assertFunction, toDefinition } from "./definition.ts";
 import { isVisible, listPages, type NoInput, type Registration, Registry, type Visible } from "./registry.ts";
 
 export interface PromptOptions<Arguments extends AnySchema, Lifespan> {
@@ -75,7 +75,7 @@ function definePrompt(
   handler: (args: never, ctx: never) => unknown,
 ): PromptEntry {
   if (typeof name !== "string" || name === "") throw new TypeError("a prompt needs a name");
-  if (typeof handler !== "function") throw new TypeError(`prompt "${name}" needs a handler as its last argument`);
+  assertFunction(handler, `prompt "${name}"`);
   const { title, description, arguments: schema = noArguments, icons, meta, complete, ...rest } = options;
   const what = `prompt "${name}"`;
   const input = toSchema(schema, { kind: "prompt", name, role: "input" });
@@ -145,7 +145,8 @@ async function getPrompt(entry: PromptEntry, params: JsonObject, ctx: CallContex
   const args = await entry.input.validate(given);
   if ("issues" in args)
     throw new McpError("invalid_params", `Invalid arguments for prompt "${name}": ${formatIssues(args.issues)}`);
-  const returned = await ctx.run(entry.handler, args.value as never);
+  assertOpen(ctx);
+  const returned = await entry.handler(args.value as never, ctx as never);
   const whole = isWhole(returned)
     ? returned
     : { description, messages: Array.isArray(returned) ? returned : [returned] };

@@ -2,7 +2,7 @@
 // contents. Specification: server/resources.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import type { CacheHints } from "../protocol/endpoint.ts";
-import { McpError } from "../protocol/errors.ts";
+import { assertOpen, McpError } from "../protocol/errors.ts";
 import type {
   Annotations,
   Icon,
@@ -24,7 +24,7 @@ import {
 import { assertCompleters, type Completable, type Completer, hasCompleters } from "./completion.ts";
 import type { CallContext, Context } from "./context.ts";
 import { type CacheOptions, type Core, toCacheHints } from "./core.ts";
-import { toDefinition } from "./definition.ts";
+import { assertFunction, toDefinition } from "./definition.ts";
 import { isVisible, listPages, type Registration, Registry, type Visible } from "./registry.ts";
 
 type DatedAnnotations = Omit<Annotations, "lastModified"> & { readonly lastModified?: string | Date };
@@ -67,7 +67,7 @@ function defineResource(
   options: ResourceOptions<string, never>,
   handler: (args: never, ctx: never) => unknown,
 ): ResourceEntry {
-  if (typeof handler !== "function") throw new TypeError(`resource "${source}" needs a handler as its last argument`);
+  assertFunction(handler, `resource "${source}"`);
   const { name = source, title, description, mimeType, size, annotations, icons, meta, ...others } = options;
   const { cache, list, complete, ...rest } = others;
   const what = `resource "${source}"`;
@@ -234,7 +234,8 @@ async function readResource(
   uri: string,
   ctx: CallContext,
 ): Promise<ReadResourceResult & JsonObject> {
-  const returned = await ctx.run(entry.handler, variables as never);
+  assertOpen(ctx);
+  const returned = await entry.handler(variables as never, ctx as never);
   const contents = toContents(returned, uri, entry.mimeType);
   if (contents.length === 0) throw resourceNotFound(uri);
   return { contents, ...entry.cache, ...(isWhole(returned) && { _meta: returned._meta }) } as ReadResourceResult &

@@ -2,7 +2,7 @@
 // Specification: server/tools.
 import { exceedsDepth, isObject, type Json, type JsonObject } from "../jsonrpc/message.ts";
 import type { Result } from "../protocol/endpoint.ts";
-import { isTellable, McpError, ToolError } from "../protocol/errors.ts";
+import { assertOpen, isTellable, McpError, ToolError } from "../protocol/errors.ts";
 import { assertOwnMeta } from "../protocol/meta.ts";
 import { type Content, type Icon, isContent, type Meta, type Tool, type ToolAnnotations } from "../protocol/model.ts";
 import { anyRoot } from "../protocol/revise.ts";
@@ -11,7 +11,7 @@ import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/s
 import { quote } from "../util/quote.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
-import { toDefinition } from "./definition.ts";
+import { assertFunction, toDefinition } from "./definition.ts";
 import {
   type Entry,
   isVisible,
@@ -67,7 +67,7 @@ function defineTool(
   if (typeof name !== "string" || !nameForm.test(name)) {
     throw new TypeError(`tool ${JSON.stringify(name)}: a name is 1 to 128 of A-Z a-z 0-9 _ - .`);
   }
-  if (typeof handler !== "function") throw new TypeError(`tool "${name}" needs a handler as its last argument`);
+  assertFunction(handler, `tool "${name}"`);
   const { title, description, input = noArguments, output, annotations, icons, meta, ...rest } = options;
   const place = { kind: "tool", name };
   const args = toSchema(input, { ...place, role: "input" });
@@ -129,7 +129,8 @@ async function callTool<L>(core: Core<L>, entry: ToolEntry, params: JsonObject, 
     const args = await entry.input.validate(core.lenientArguments ? unpackNested(entry, given) : given);
     if ("issues" in args)
       throw new McpError("invalid_arguments", `Invalid arguments for tool "${name}": ${formatIssues(args.issues)}`);
-    return await toResult(await ctx.run(entry.handler, args.value as never), entry);
+    assertOpen(ctx);
+    return await toResult(await entry.handler(args.value as never, ctx as never), entry);
   } catch (error) {
     if (error instanceof ToolError) return toFault(error.message);
     if (error instanceof McpError && isTellable(error)) throw error;

@@ -137,11 +137,12 @@ class TextEnd implements RawPeer, End {
   }
 
   next(timeoutMs = 1000): Promise<unknown> {
-    return this.#take(() => true, timeoutMs);
+    return this.#take("A message", () => true, timeoutMs);
   }
 
   request(method: string, params?: unknown, id: string | number = `raw-${this.#nextId++}`): Promise<unknown> {
-    const answer = this.#take((message) => isAnswerTo(message, id), 5000);
+    const what = `An answer to ${method} (${JSON.stringify(id)})`;
+    const answer = this.#take(what, (message) => isAnswerTo(message, id), 5000);
     this.send({ jsonrpc: "2.0", id, method, ...(params === undefined ? undefined : { params }) });
     return answer;
   }
@@ -163,7 +164,7 @@ class TextEnd implements RawPeer, End {
     this.#onClosed();
   }
 
-  #take(wanted: (message: unknown) => boolean, timeoutMs: number): Promise<unknown> {
+  #take(what: string, wanted: (message: unknown) => boolean, timeoutMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const look = (): boolean => {
         const found = this.received.find((message) => !this.#taken.has(message) && wanted(message));
@@ -179,7 +180,7 @@ class TextEnd implements RawPeer, End {
       };
       const timer = setTimeout(() => {
         finish();
-        reject(new Error(`Nothing fitting came in ${timeoutMs} ms; received so far: ${JSON.stringify(this.received)}`));
+        reject(new Error(`${what} did not come in ${timeoutMs} ms; received so far: ${JSON.stringify(this.received)}`));
       }, timeoutMs);
       const finish = (): void => {
         clearTimeout(timer);
