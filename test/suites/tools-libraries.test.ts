@@ -188,7 +188,7 @@ describe.each(revisions)("schemas in %s", (revision) => {
       /^tool "bad": output field "list\[\]" cannot be expressed as JSON Schema.*BigInt/,
     );
     expect(register(v.object({ a: v.string() }))).toThrow(
-      /^tool "bad": input gives no JSON Schema; if it is valibot's, wrap it/,
+      /^tool "bad": input gives no JSON Schema; wrap valibot's with toStandardJsonSchema/,
     );
     expect(register({ a: z.string() } as never)).toThrow(/^tool "bad": input is an object of schemas/);
     expect(register(jsonSchema({ type: "object", properties: { a: { type: "strin" } } }))).toThrow(
