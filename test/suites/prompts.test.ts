@@ -250,11 +250,7 @@ describe.each(revisions)("in %s", (revision) => {
 test.each<[what: string, register: (server: Server) => unknown, message: string]>([
   ["no name", (server) => server.prompt("", {}, say), "a prompt needs a name"],
   ["a name that is no string", (server) => server.prompt(5 as never, {}, say), "a prompt needs a name"],
-  [
-    "no handler",
-    (server) => server.prompt("p", {}, undefined as never),
-    'prompt "p" needs a handler function',
-  ],
+  ["no handler", (server) => server.prompt("p", {}, undefined as never), 'prompt "p" needs a handler function'],
   [
     "a completer for another argument",
     (server) => server.prompt("p", { arguments: z.object({ a: z.string() }), complete: { b: () => [] } }, say),
