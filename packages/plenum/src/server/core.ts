@@ -97,8 +97,6 @@ export interface Core<L> {
   /** Seals the cursors of its lists, and how long their pages are. */
   readonly pages: { readonly pageSize: number; readonly sealer: Sealer };
   readonly lenientArguments: boolean;
-  /** What contexts are made with; a feature may put in what it can do. */
-  readonly contexts: ContextOptions;
   offer(feature: Feature): void;
   /** A list changed: what is declared is worked out anew, and those who watch are told. */
   changed(kind: "tools" | "resources" | "prompts"): void;
@@ -240,7 +238,6 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     watchers,
     pages: { pageSize, sealer: createSealer(options.secret) },
     lenientArguments: options.lenientArguments ?? true,
-    contexts,
     mask,
     offer(feature) {
       features.push(feature);
