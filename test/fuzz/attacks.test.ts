@@ -2,23 +2,16 @@
 // its kind; the lesson is in the name of the test.
 import { createServer, type Revision, revisions, type Server } from "plenum";
 import { createRawPeer } from "plenum/memory";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { type Message, openPeer } from "../suites/peer.ts";
+import { watchStrays } from "./strays.ts";
 import { calm, createTarget, good, methodsIn, modern, type Obj, openRaw, request } from "./target.ts";
 
-const strays: unknown[] = [];
-const onStray = (reason: unknown): void => void strays.push(reason);
+watchStrays();
 
-beforeEach(() => {
-  process.on("unhandledRejection", onStray);
-});
-
-afterEach(async () => {
+afterEach(() => {
   vi.useRealTimers();
-  await calm();
-  process.off("unhandledRejection", onStray);
-  expect(strays.splice(0)).toEqual([]);
   expect(Object.keys(Object.prototype)).toEqual([]);
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });

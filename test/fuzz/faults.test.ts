@@ -1,24 +1,12 @@
 // CVE-2025-53365, CVE-2025-53366: what user code throws or returns never ends the server. Every request gets exactly one
 // answer, nothing of the fault is told, and no rejection goes unhandled.
 import { createServer, revisions, ToolError } from "plenum";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openPeer } from "../suites/peer.ts";
+import { watchStrays } from "./strays.ts";
 import { calm, type Obj } from "./target.ts";
 
-const strays: unknown[] = [];
-const onStray = (reason: unknown): void => void strays.push(reason);
-
-beforeAll(() => {
-  process.on("unhandledRejection", onStray);
-  process.on("uncaughtException", onStray);
-});
-
-afterAll(async () => {
-  await calm();
-  process.off("unhandledRejection", onStray);
-  process.off("uncaughtException", onStray);
-  expect(strays).toEqual([]);
-});
+watchStrays();
 
 const secret = "hunter2";
 

@@ -3,12 +3,13 @@
 import fc from "fast-check";
 import { type Revision, revisions } from "plenum";
 import { createRawPeer } from "plenum/memory";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { isOfficialHere } from "../wire/official.ts";
 import { countOwed, expectGroup, expectIdle } from "./group.ts";
 import { anything, mutated, mutatedOf, scratched } from "./mutate.ts";
 import { isObject, judgeText } from "./oracle.ts";
 import { compareShape, looser, refusalOf, stricter } from "./shape-oracle.ts";
+import { watchStrays } from "./strays.ts";
 import { arrival, calm, createTarget, handshake, modern, openRaw } from "./target.ts";
 
 const times = Number(process.env.PLENUM_FUZZ_RUNS ?? 1);
@@ -17,19 +18,9 @@ const options = (numRuns: number) => ({ seed, numRuns: Math.ceil(numRuns * times
 
 const maxInFlight = 32;
 let sent = 0;
-const strays: unknown[] = [];
-const onStray = (reason: unknown): void => void strays.push(reason);
+watchStrays();
 
-beforeAll(() => {
-  process.on("unhandledRejection", onStray);
-  process.on("uncaughtException", onStray);
-});
-
-afterAll(async () => {
-  await calm();
-  process.off("unhandledRejection", onStray);
-  process.off("uncaughtException", onStray);
-  expect(strays).toEqual([]);
+afterAll(() => {
   expect((Object.prototype as { polluted?: unknown }).polluted).toBeUndefined();
   if (times >= 1) expect(sent).toBeGreaterThanOrEqual(10_000);
 });

@@ -2,24 +2,13 @@
 // everybody's hands, values that come too deep or too late.
 import { createServer, image, McpError, rateLimit, revisions, ToolError, toolResult } from "plenum";
 import { createServer as createToolsServer } from "plenum/tools";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { modern, type Obj, openPeer } from "../suites/peer.ts";
 import { createQuietServer, textOf } from "../suites/tool-peer.ts";
+import { watchStrays } from "./strays.ts";
 
-const strays: unknown[] = [];
-const onStray = (reason: unknown): void => void strays.push(reason);
-
-beforeEach(() => {
-  process.on("unhandledRejection", onStray);
-});
-
-afterEach(async () => {
-  await new Promise((resolve) => setTimeout(resolve));
-  await new Promise((resolve) => setImmediate(resolve));
-  process.off("unhandledRejection", onStray);
-  expect(strays.splice(0)).toEqual([]);
-});
+watchStrays();
 
 describe("options", () => {
   const cycle: Obj = {};

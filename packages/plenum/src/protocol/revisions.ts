@@ -28,11 +28,6 @@ const facts: { readonly [R in Revision]: RevisionFacts } = {
 /** All revisions, oldest first. */
 export const revisions: readonly Revision[] = Object.keys(facts) as Revision[];
 
-/** The revisions of one era, newest first: the order in which they are offered. */
-export function revisionsOf(era: EraName): readonly Revision[] {
-  return revisions.filter((revision) => facts[revision].era === era).reverse();
-}
-
 export function isRevision(value: unknown): value is Revision {
   return typeof value === "string" && Object.hasOwn(facts, value);
 }

@@ -7,7 +7,7 @@ import { assertOpen, isAbort, isTellable, McpError, methodNotFound } from "../pr
 import { assertExtensionId } from "../protocol/meta.ts";
 import { findMethod } from "../protocol/methods.ts";
 import type { Middleware, Next } from "../protocol/middleware.ts";
-import type { CacheScope, Icon, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
+import type { CacheScope, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import { createSealer, type Sealer } from "../util/seal.ts";
 import { CallContext, type Context, type ContextOptions, type LogEntry } from "./context.ts";
 import { assertFunction, toDefinition } from "./definition.ts";
@@ -22,13 +22,7 @@ export interface CacheOptions {
   readonly scope?: CacheScope;
 }
 
-export interface ServerOptions<L> {
-  readonly name: string;
-  readonly version: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly websiteUrl?: string;
-  readonly icons?: readonly Icon[];
+export interface ServerOptions<L> extends Implementation {
   /** How to use this server, for the client's model. */
   readonly instructions?: string;
   /** Runs once, before the first call; its value is `ctx.lifespan`; disposed of by `close`. */

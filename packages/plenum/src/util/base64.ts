@@ -1,4 +1,4 @@
-// Base64 and base64url (RFC 4648 §4, §5) between bytes and text, with nothing but web standards. Decoding is strict,
+// Base64 (RFC 4648 §4) between bytes and text, with nothing but web standards. Decoding is strict,
 // so that every value has exactly one spelling.
 
 /** Base64 with padding. */
@@ -19,18 +19,6 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined 
   const bytes = new Uint8Array(binary.length);
   for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
   return bytes;
-}
-
-/** Base64url without padding. */
-export function encodeBase64Url(bytes: Uint8Array): string {
-  return encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-
-/** As `decodeBase64`, for base64url without padding. */
-export function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (/[+/=]/.test(text)) return undefined;
-  const length = Math.ceil(text.length / 4) * 4;
-  return decodeBase64(text.replaceAll("-", "+").replaceAll("_", "/").padEnd(length, "="));
 }
 
 /** Whether `decodeBase64` would succeed. */
