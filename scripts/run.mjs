@@ -38,6 +38,10 @@ function tests(project) {
 const check = [
   ["format and lint", () => node(bin("@biomejs", "biome", "bin", "biome"), "check", ".")],
   ["types: tests, examples, scripts", () => node(bin("typescript", "bin", "tsc"), "-p", "tsconfig.json")],
+  [
+    "types: rooms that know no platform",
+    () => node(bin("typescript", "bin", "tsc"), "-p", "packages/plenum/tsconfig.neutral.json"),
+  ],
   ["types and build: library", () => node("scripts/build.mjs")],
   // By itself: what else the machine does would weigh on the measure.
   ["budgets: size and import", () => tests("budget")],

@@ -19,7 +19,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Where the room is about Node itself. Paths relative to src; a folder ends with `/`. */
-const nodeRooms: readonly string[] = [];
+const nodeRooms: readonly string[] = ["transport/stdio/"];
+
+/** The two that know both eras: where a server is served, and where a client dials one. */
+const negotiators: readonly string[] = ["protocol/negotiate.ts", "protocol/dial.ts"];
 
 const maxLines = 450;
 const emptyNames = /^(utils|helpers|common|shared|types)$/;
@@ -110,8 +113,8 @@ function checkNegotiator(sources: ReadonlyMap<string, Source>): string[] {
   return [...sources].flatMap(([path, { imports }]) => {
     const targets = imports.filter(isRelative).map((specifier) => resolve(path, specifier));
     const knows = (era: string): boolean => targets.some((target) => target.startsWith(`protocol/${era}/`));
-    if (path === "protocol/negotiate.ts" || !knows("sessioned") || !knows("stateless")) return [];
-    return [`${path}: only protocol/negotiate.ts may import from both eras`];
+    if (negotiators.includes(path) || !knows("sessioned") || !knows("stateless")) return [];
+    return [`${path}: only ${negotiators.join(" and ")} may import from both eras`];
   });
 }
 

@@ -25,3 +25,18 @@ export interface Receiver {
   /** Called once. `cause` is absent when the end was orderly. */
   closed(cause?: unknown): void;
 }
+
+/** A place that channels can be opened to: a command, a server in this process, a URL. What a client connects to. */
+export interface Target {
+  /** Names it in messages to people: the command line, the URL. */
+  readonly name: string;
+  /**
+   * The same for the same configuration: what was learned about the server is remembered under it. Undefined where
+   * there is nothing to remember. Holds no secret in the clear.
+   */
+  readonly key?: string | undefined;
+  /** Params that a tool's schema annotates travel beside the body as well: tools with annotations that are wrong cannot be called. */
+  readonly mirrorsParams?: boolean;
+  /** A new channel; after one was lost, another. Rejects when there is none to be had, and says why. */
+  open(): Channel | Promise<Channel>;
+}
