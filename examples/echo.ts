@@ -1,5 +1,8 @@
 // The smallest server with one of each: a resource template, a tool and a prompt that give back what they are given.
+// Run as a program it serves stdio: node --conditions=source --import tsx examples/echo.ts
+import { pathToFileURL } from "node:url";
 import { createServer } from "plenum";
+import { serveStdio } from "plenum/stdio";
 import { z } from "zod";
 
 export function createEchoServer() {
@@ -15,3 +18,5 @@ export function createEchoServer() {
 
   return server;
 }
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) serveStdio(createEchoServer());

@@ -1,4 +1,4 @@
-// Judges what a server sends: by our own wire shapes and, when they are at hand, by the official schemas in closed form.
+// Judges what one side sends: by our own wire shapes and, when they are at hand, by the official schemas in closed form.
 import type { Revision } from "plenum";
 import { findMethod, methodIn } from "../../packages/plenum/src/protocol/methods.ts";
 import { wireOf } from "../../packages/plenum/src/protocol/wire/wire.ts";
@@ -15,20 +15,27 @@ export interface Judged {
 }
 
 /**
- * What is wrong with a message of the server's; undefined when it is right.
+ * What is wrong with a message; undefined when it is right.
  * @param answered the method of the request that the message answers, if it is known
+ * @param side who sent it
  */
-export function judgeSent(message: Judged, revision: Revision, answered: string | undefined): string | undefined {
+export function judgeSent(
+  message: Judged,
+  revision: Revision,
+  answered: string | undefined,
+  side: "server" | "client" = "server",
+): string | undefined {
+  const other = side === "server" ? "client" : "server";
   if (message.jsonrpc !== "2.0") return "not JSON-RPC 2.0";
   if (message.error !== undefined) return judgeError(message);
   if (message.result !== undefined) {
     if (typeof message.result !== "object" || message.result === null || Array.isArray(message.result))
       return "no object";
-    const method = answered === undefined ? undefined : methodIn(answered, revision, "client");
+    const method = answered === undefined ? undefined : methodIn(answered, revision, other);
     return method && judgeAs(revision, `${method.stem}Result`, message.result);
   }
   const name = String(message.method);
-  const method = methodIn(name, revision, "server");
+  const method = methodIn(name, revision, side);
   if (!method) return findMethod(name) ? "no message of this revision" : undefined;
   if ((message.id === undefined) !== (method.kind === "notification")) return `a ${method.kind} with the wrong id`;
   return judgeAs(revision, `${method.stem}Params`, message.params ?? {});

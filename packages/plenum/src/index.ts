@@ -1,6 +1,21 @@
 // The ninety-percent import: a server, its helpers, the errors and the types that user code names.
 
-export type { Channel, Receiver } from "./jsonrpc/channel.ts";
+export type { Client, CompleteOptions } from "./client/client.ts";
+export type {
+  AnswerContext,
+  CallOptions,
+  ClientOptions,
+  ConnectionState,
+  ElicitForm,
+  ElicitPage,
+  RestartOptions,
+  RootsOption,
+} from "./client/options.ts";
+export type { List, Page } from "./client/pages.ts";
+export type { ToolResult } from "./client/result.ts";
+export { type ModelCard, type ModelPreferences, pickModel, userRejected } from "./client/sampling.ts";
+export { type ConnectTarget, connect } from "./host/connect.ts";
+export type { Channel, Receiver, Target } from "./jsonrpc/channel.ts";
 export type { Json, JsonObject, RequestId } from "./jsonrpc/message.ts";
 export type {
   Ask,
@@ -47,6 +62,7 @@ export type {
   Tool,
   ToolAnnotations,
 } from "./protocol/model.ts";
+export type { ProgressUpdate, RemoteDescription } from "./protocol/remote.ts";
 export { type Revision, revisions } from "./protocol/revisions.ts";
 export { jsonSchema } from "./schema/standard.ts";
 export type { Completer, CompletionContext } from "./server/completion.ts";

@@ -25,6 +25,8 @@ export interface AnswerContext {
   /** Aborts when the server no longer wants the answer, or the connection is gone. */
   readonly signal: AbortSignal;
   readonly revision: Revision;
+  /** Who asks, as it says itself: show it to the user. Undefined where it has not said. */
+  readonly server: Implementation | undefined;
 }
 
 export type ConnectionState = "connecting" | "open" | "restarting" | "closed";
@@ -56,7 +58,7 @@ export interface ClientOptions {
   readonly onElicit?: (ask: ElicitForm, ctx: AnswerContext) => ElicitResult | Promise<ElicitResult>;
   /** Sends the user to a page. `accept` says that the user consented, not that the page was dealt with. */
   readonly onElicitUrl?: (ask: ElicitPage, ctx: AnswerContext) => { action: Action } | Promise<{ action: Action }>;
-  /** Asks a model on the server's behalf. Throw to refuse. */
+  /** Asks a model on the server's behalf. Throw `userRejected()` to refuse; of what is no McpError the server learns nothing. */
   readonly onSample?: (ask: SampleRequest, ctx: AnswerContext) => SampleResult | Promise<SampleResult>;
   /** `onSample` can let the model use tools. Default false. */
   readonly sampleTools?: boolean;

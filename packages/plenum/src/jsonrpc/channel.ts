@@ -17,6 +17,11 @@ export interface Channel {
   send(message: Message | readonly Message[], about?: RequestId): void;
   /** Ends both directions; `Receiver.closed` follows. Safe to call twice. */
   close(): void;
+  /**
+   * Settles when what is behind the channel is gone too, such as a child process; absent where there is nothing to
+   * wait for.
+   */
+  readonly ended?: Promise<void>;
 }
 
 export interface Receiver {
@@ -35,6 +40,8 @@ export interface Target {
    * there is nothing to remember. Holds no secret in the clear.
    */
   readonly key?: string | undefined;
+  /** What is behind it can be started again after it was lost. Default false. */
+  readonly restarts?: boolean;
   /** Params that a tool's schema annotates travel beside the body as well: tools with annotations that are wrong cannot be called. */
   readonly mirrorsParams?: boolean;
   /** A new channel; after one was lost, another. Rejects when there is none to be had, and says why. */

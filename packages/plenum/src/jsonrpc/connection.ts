@@ -6,6 +6,7 @@ import {
   type ErrorObject,
   type ErrorResponse,
   formatMessage,
+  type Invalid,
   type JsonObject,
   type Notification,
   type PreparedJson,
@@ -24,7 +25,9 @@ export type Outcome =
   | { readonly kind: "error"; readonly error: ErrorObject }
   | { readonly kind: "timeout"; readonly afterMs: number }
   | { readonly kind: "aborted"; readonly reason: unknown }
-  | { readonly kind: "lost"; readonly cause: unknown };
+  | { readonly kind: "lost"; readonly cause: unknown }
+  /** Answered with what is no response. */
+  | { readonly kind: "broken" };
 
 export interface RequestOptions {
   readonly signal?: AbortSignal;
@@ -47,6 +50,8 @@ export interface ConnectionOptions {
   /** A request of ours was given up on (time, abort): the peer may want to know. */
   readonly onAbandon?: (id: RequestId, method: string, reason: string) => void;
   readonly onClose?: (cause: unknown) => void;
+  /** What the peer sent is no message. Given, it takes the place of the error that is sent back otherwise. */
+  readonly onInvalid?: (invalid: Invalid) => void;
   /** An answer could not be written as it is; the peer gets an internal error instead. */
   readonly onUnwritable?: (error: unknown) => void;
   /**
@@ -131,6 +136,13 @@ export interface Connection {
   notify(method: string, params?: JsonObject, about?: RequestId): void;
   /** Something was heard about a request of ours: its clock starts anew. */
   touch(id: RequestId): void;
+  /** Nobody waits for this request of ours any more, and the peer need not know: it ends as aborted. */
+  drop(id: RequestId, reason?: unknown): void;
+  /**
+   * Stops the clocks of our requests until the returned function is called, which starts them anew: the peer waits for
+   * us, and not we for the peer. `maxTimeoutMs` runs on.
+   */
+  hold(): () => void;
   /** The peer no longer wants this request answered: its handler is aborted and nothing more is sent for it. */
   cancel(id: RequestId, reason?: unknown): boolean;
   /** Answers every request of the peer that is still open with an error, gives up on ours, and closes the channel. */
@@ -145,6 +157,9 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     received: new Map<RequestId, Open>(),
     /** Handlers at work, those of cancelled requests included. */
     running: 0,
+    /** Why the clocks stand still, and when they last began to run again. */
+    holds: 0,
+    heldAt: 0,
     closed: false,
   };
   const { sent, received } = state;
@@ -182,7 +197,12 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
   function receive(incoming: Single, sender: unknown, reply: Reply): void {
     if (incoming.kind === "request") answer(incoming.message, sender, reply);
     else if (incoming.kind === "response") settle(incoming.message);
-    else if (incoming.kind === "invalid") reply(incoming.answer, undefined);
+    else if (incoming.kind === "invalid") {
+      // A response that is none ends its request all the same.
+      if (incoming.id !== undefined && !incoming.answer) take(incoming.id, { kind: "broken" });
+      if (options.onInvalid) options.onInvalid(incoming);
+      else reply(incoming.answer, undefined);
+    }
     else {
       try {
         options.onNotification(incoming.message, sender);
@@ -272,7 +292,8 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
 
   function arm(id: RequestId, pending: Pending): void {
     const now = Date.now();
-    const idleLeft = pending.timeoutMs - (now - pending.touchedAt);
+    const heardAt = state.holds > 0 ? now : Math.max(pending.touchedAt, state.heldAt);
+    const idleLeft = pending.timeoutMs - (now - heardAt);
     const left = Math.min(idleLeft, pending.maxTimeoutMs - (now - pending.startedAt));
     if (left <= 0) {
       abandon(id, { kind: "timeout", afterMs: idleLeft <= 0 ? pending.timeoutMs : pending.maxTimeoutMs });
@@ -338,6 +359,18 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     touch(id) {
       const pending = sent.get(id);
       if (pending) pending.touchedAt = Date.now();
+    },
+    drop(id, reason) {
+      take(id, { kind: "aborted", reason });
+    },
+    hold() {
+      state.holds++;
+      let isHeld = true;
+      return () => {
+        if (isHeld) state.holds--;
+        isHeld = false;
+        state.heldAt = Date.now();
+      };
     },
     cancel(id, reason) {
       const open = received.get(id);

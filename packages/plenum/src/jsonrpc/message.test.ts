@@ -57,7 +57,7 @@ describe("parseMessage", () => {
     ["an error with a text for a code", { jsonrpc: "2.0", id: 1, error: { code: "1", message: "" } }],
     ["a response of another version", { jsonrpc: "1.0", id: 1, result: {} }],
   ])("says nothing to %s", (_, value) => {
-    expect(parse(value)).toEqual({ kind: "invalid", answer: undefined });
+    expect(parse(value)).toMatchObject({ kind: "invalid", answer: undefined });
   });
 
   test("keeps ids apart", () => {

@@ -41,12 +41,22 @@ export interface ErrorResponse {
 export type Response = SuccessResponse | ErrorResponse;
 export type Message = Request | Notification | Response;
 
-/** One message that a peer sent, sorted. `invalid` holds the answer it deserves, if any. */
+/**
+ * One message that a peer sent, sorted. `invalid` holds the answer it deserves, if any; the request of ours that it is a
+ * broken response to; the text, where that is no JSON.
+ */
 export type Single =
   | { readonly kind: "request"; readonly message: Request }
   | { readonly kind: "notification"; readonly message: Notification }
   | { readonly kind: "response"; readonly message: Response }
-  | { readonly kind: "invalid"; readonly answer: ErrorResponse | undefined };
+  | Invalid;
+
+export interface Invalid {
+  readonly kind: "invalid";
+  readonly answer: ErrorResponse | undefined;
+  readonly id?: RequestId | undefined;
+  readonly text?: string;
+}
 
 export type Incoming = Single | { readonly kind: "batch"; readonly members: readonly Single[] };
 
@@ -90,7 +100,7 @@ export function parseMessage(text: string): Incoming {
   try {
     value = JSON.parse(text);
   } catch {
-    return invalid(rpcCodes.parseError, "Parse error: the message is not valid JSON");
+    return { ...invalid(rpcCodes.parseError, "Parse error: the message is not valid JSON"), text };
   }
   return toIncoming(value);
 }
@@ -127,7 +137,7 @@ function sort(value: unknown): Single {
   const refuse = (why: string): Single =>
     isRequest || !("result" in value || "error" in value)
       ? invalid(rpcCodes.invalidRequest, `Invalid request: ${why}`, id)
-      : { kind: "invalid", answer: undefined };
+      : broken(id);
 
   if (value.jsonrpc !== "2.0") return hasId || !isRequest ? refuse('"jsonrpc" must be "2.0"') : silent;
   if (!isRequest) return sortResponse(value, id, refuse);
@@ -143,8 +153,12 @@ function sort(value: unknown): Single {
     : { kind: "notification", message: value as unknown as Notification };
 }
 
+function broken(id: RequestId | undefined): Invalid {
+  return { kind: "invalid", answer: undefined, id };
+}
+
 /** A malformed notification: nobody waits for an answer, so none is given. */
-const silent: Single = { kind: "invalid", answer: undefined };
+const silent = broken(undefined);
 
 function sortResponse(value: JsonObject, id: RequestId | undefined, refuse: (why: string) => Single): Single {
   const hasResult = Object.hasOwn(value, "result");
@@ -152,17 +166,17 @@ function sortResponse(value: JsonObject, id: RequestId | undefined, refuse: (why
   if (!hasResult && !hasError) return refuse('"method" is missing');
   if (hasResult) {
     const whole = !hasError && id !== undefined && isObject(value.result);
-    return whole ? { kind: "response", message: value as unknown as Response } : silent;
+    return whole ? { kind: "response", message: value as unknown as Response } : broken(id);
   }
   const error = value.error;
   const whole = isObject(error) && Number.isInteger(error.code) && typeof error.message === "string";
-  if (!whole) return silent;
+  if (!whole) return broken(id);
   // Peers that follow JSON-RPC to the letter write `id: null` where they could not read ours.
   if (id === undefined && value.id !== undefined && value.id !== null) return silent;
   return { kind: "response", message: value as unknown as Response };
 }
 
-function invalid(code: number, message: string, id?: RequestId): Single {
+function invalid(code: number, message: string, id?: RequestId): Invalid {
   const answer: ErrorResponse =
     id === undefined ? { jsonrpc: "2.0", error: { code, message } } : { jsonrpc: "2.0", id, error: { code, message } };
   return { kind: "invalid", answer };

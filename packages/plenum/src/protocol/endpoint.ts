@@ -1,6 +1,7 @@
 // The seam between the protocol and what answers it: a server, a gateway, a mock. An endpoint is blind to era and
 // transport: it is given a Call and gives back a Result in the superset model of `model.ts`.
 import type { JsonObject, RequestId } from "../jsonrpc/message.ts";
+import type { Store } from "../store/store.ts";
 import type { CacheScope, ClientCapabilities, Implementation, LogLevel, ServerCapabilities } from "./model.ts";
 import type { Revision } from "./revisions.ts";
 
@@ -45,8 +46,26 @@ export interface Link {
   notify(method: string, params: JsonObject): void;
   /** Whether the caller wants log messages of this level for this call. */
   wantsLog(level: LogLevel): boolean;
-  /** Puts a question to the client. Throws McpError `missing_capability` when it did not declare what that takes. */
+  /**
+   * Puts a question to the client. Throws McpError `missing_capability` when it did not declare what that takes, and
+   * `input_required` when the call is to be run again with the answer: let that one pass.
+   */
   ask(ask: Ask): Promise<JsonObject>;
+  /**
+   * Does something once, however often the call is run; gives back what it returned, as JSON carries it. Its function
+   * neither asks nor takes steps.
+   */
+  step(name: string, run: () => unknown): Promise<unknown>;
+  /** Throws a TypeError inside the function of a step. For who is going to ask, but not at once. */
+  assertOutsideStep(): void;
+}
+
+/** What a call is run with again after it returned `input_required` itself. */
+export interface Input {
+  /** What the client answered, by the keys of `inputRequests`. A key may be missing. */
+  readonly responses: { readonly [key: string]: JsonObject };
+  /** The `state` of that result. */
+  readonly state: unknown;
 }
 
 export interface Call {
@@ -58,6 +77,7 @@ export interface Call {
   readonly client: Caller;
   readonly auth: AuthInfo | undefined;
   readonly link: Link;
+  readonly input?: Input | undefined;
 }
 
 /** What an endpoint is and offers. The result of `initialize` and `server/discover` in the superset model. */
@@ -81,12 +101,28 @@ export type Change =
   /** The endpoint ends: subscriptions are answered, connections close. */
   | { readonly kind: "closing" };
 
+/** How the calls of an endpoint are carried over from one round to the next, in the era that keeps nothing meanwhile. */
+export interface Rounds {
+  /** What seals `requestState`: the first seals, all open. 16 bytes or more each. */
+  readonly secrets: readonly Uint8Array[];
+  /** Nobody else knows the secrets. */
+  readonly isGenerated: boolean;
+  /** The longest `requestState`, in characters. */
+  readonly maxStateBytes: number;
+  /** Remembers which states were used, so that each opens once. */
+  readonly store: Store | undefined;
+}
+
 export interface Endpoint {
   /** Cheap: it is asked for on every stateless request. */
   describe(): Description;
-  /** Whether it answers a method that no revision defines. */
+  /** Whether it answers a method by hand, be it one that no revision defines. */
   handles(method: string): boolean;
-  /** Answers a method of the client's. Throws McpError for what the peer should be told. */
+  /**
+   * Answers a method of the client's. Throws McpError for what the peer should be told. A result with `resultType`
+   * "input_required" has `inputRequests` and `state`, any JSON value, or one of them: the call is made again with `input`.
+   * Of a method that it `handles`, params and results are those of the wire.
+   */
   call(call: Call): Result | Promise<Result>;
   /** Subscribes to changes; the returned function ends it. */
   watch(listener: (change: Change) => void): () => void;
@@ -94,4 +130,6 @@ export interface Endpoint {
   report(error: unknown, about: { readonly method: string }): string;
   /** How long lists and reads may be kept, where the result does not say so itself. */
   cacheHints(): CacheHints;
+  /** Default: secrets of this endpoint's own, and states that open any number of times. */
+  readonly rounds?: Rounds;
 }

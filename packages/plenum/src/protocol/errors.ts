@@ -24,6 +24,7 @@ export type ErrorCode =
   | "header_mismatch"
   | "missing_capability"
   | "unsupported_version"
+  | "input_required"
   | "application"
   | "timeout"
   | "aborted"
@@ -50,6 +51,9 @@ const table: { readonly [C in ErrorCode]: ErrorRow } = {
   // -32021 exists in the stateless era only; before it the number is -32600.
   missing_capability: { rpc: -32021, http: 400 },
   unsupported_version: { rpc: -32022, http: 400 },
+
+  // Thrown into a handler whose call goes on when the client has answered. It has a number only to pass unmasked.
+  input_required: { rpc: -32603, http: 200 },
 
   // A number of the application's own, given as `rpcCode`.
   application: { http: 200 },
@@ -143,9 +147,10 @@ function numberIn(error: McpError, revision: Revision): number {
 
 /**
  * The result of a request of ours, or the error that tells how it ended.
- * @param what the request in words, such as `elicitation/create`, for the message.
+ * @param what the request in words, such as `elicitation/create`, for the message
+ * @param heard what was heard about it meanwhile, in words
  */
-export function resultOf(outcome: Outcome, what: string): JsonObject {
+export function resultOf(outcome: Outcome, what: string, heard = ""): JsonObject {
   switch (outcome.kind) {
     case "result":
       return outcome.result;
@@ -156,13 +161,22 @@ export function resultOf(outcome: Outcome, what: string): JsonObject {
         data,
       });
     }
+    case "broken":
+      throw new McpError("invalid_result", `${what} was answered with what is no JSON-RPC response`);
     case "timeout":
-      throw new McpError("timeout", `${what} gave no answer in ${outcome.afterMs} ms. The peer was told to stop.`);
+      throw new McpError(
+        "timeout",
+        `${what} gave no answer in ${outcome.afterMs} ms${heard}. The peer was told to stop.`,
+      );
     case "aborted":
       throw new McpError("aborted", `${what} was aborted`, { cause: outcome.reason });
     case "lost":
-      throw new McpError("connection_lost", `The connection was lost before ${what} was answered`, {
-        cause: outcome.cause,
-      });
+      throw connectionLost(`before ${what} was answered`, outcome.cause);
   }
+}
+
+/** @param when in words, such as `before it was open` */
+export function connectionLost(when: string, cause: unknown): McpError {
+  const why = cause instanceof Error ? `: ${cause.message}` : "";
+  return new McpError("connection_lost", `The connection was lost ${when}${why}`, { cause });
 }

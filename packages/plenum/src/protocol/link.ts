@@ -3,7 +3,6 @@
 import type { Exchange } from "../jsonrpc/connection.ts";
 import type { JsonObject, Request } from "../jsonrpc/message.ts";
 import type { Ask, Call, Caller, Link, Sender } from "./endpoint.ts";
-import { assertOpen } from "./errors.ts";
 import { findMethod, type Method, methodIn } from "./methods.ts";
 import { type LogLevel, logLevels } from "./model.ts";
 import { readParams, reviseNotification } from "./revise.ts";
@@ -12,12 +11,15 @@ export interface LinkEnds {
   /** The least severe level that the caller wants; undefined when it wants none. */
   logLevel(): LogLevel | undefined;
   ask(ask: Ask, exchange: Exchange): Promise<JsonObject>;
+  step(name: string, run: () => unknown): Promise<unknown>;
 }
 
 class CallLink implements Link {
   readonly #exchange: Exchange;
   readonly #caller: Caller;
   readonly #ends: LinkEnds;
+  /** The function of a step is running, up to its first `await`. */
+  #isStepping = false;
 
   constructor(exchange: Exchange, caller: Caller, ends: LinkEnds) {
     this.#exchange = exchange;
@@ -47,9 +49,24 @@ class CallLink implements Link {
   }
 
   async ask(ask: Ask): Promise<JsonObject> {
-    // Who asks after the answer has nobody to ask any more.
-    assertOpen(this.#exchange);
+    this.assertOutsideStep();
     return this.#ends.ask(ask, this.#exchange);
+  }
+
+  async step(name: string, run: () => unknown): Promise<unknown> {
+    this.assertOutsideStep();
+    return this.#ends.step(name, () => {
+      this.#isStepping = true;
+      try {
+        return run();
+      } finally {
+        this.#isStepping = false;
+      }
+    });
+  }
+
+  assertOutsideStep(): void {
+    if (this.#isStepping) throw new TypeError("Ask, and take steps, before a step or after it, not inside");
   }
 }
 

@@ -25,8 +25,11 @@ export interface ServeOptions {
 
 /** An endpoint at work on one channel. */
 export interface Serving {
-  /** Ends subscriptions, answers what is open with an error, closes the channel. */
-  close(): void;
+  /**
+   * Ends subscriptions, gives what is open `graceMs` to be answered (default 0), answers the rest with an error, closes the
+   * channel. Called again, the shorter time holds.
+   */
+  close(graceMs?: number): void;
   /** Settles when the channel is closed, from whichever side. */
   readonly closed: Promise<void>;
 }
@@ -38,7 +41,7 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
   const speaksStateless = supported.some((revision) => factsOf(revision).era === "stateless");
   const speaksSessioned = supported.some((revision) => factsOf(revision).era === "sessioned");
 
-  let stop = (): void => {};
+  let stop = (_graceMs?: number): void => {};
   const closed = new Promise<void>((resolve) => {
     const connection = createConnection(channel, {
       ...(options.maxInFlight === undefined ? undefined : { maxInFlight: options.maxInFlight }),
@@ -85,13 +88,18 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
       stateless.changed(change);
     });
     connection.open();
-    stop = () => {
+    stop = (graceMs = 0) => {
       stateless.close();
+      const until = Date.now() + graceMs;
+      const look = (): void => {
+        if (connection.inFlight > 0 && Date.now() < until) setTimeout(look, 5);
+        else connection.close("The server is closing");
+      };
       // The results of ended subscriptions are on their way in this turn's microtasks; closing waits for them.
-      setTimeout(() => connection.close("The server is closing"));
+      setTimeout(look);
     };
   });
-  return { close: () => stop(), closed };
+  return { close: (graceMs) => stop(graceMs), closed };
 }
 
 /** A request says which era it belongs to: by its `_meta`, or by a method that only one era has. */

@@ -1,7 +1,7 @@
 // The seam between a client and the eras: a server as its client sees it. Each era makes one (`dial.ts` in its folder);
 // `protocol/dial.ts` finds out which. What a client does for its server, and hears from it, is a Listener.
-import type { Connection } from "../jsonrpc/connection.ts";
-import type { JsonObject } from "../jsonrpc/message.ts";
+import type { Answer, Connection, Exchange } from "../jsonrpc/connection.ts";
+import type { JsonObject, Notification, Request } from "../jsonrpc/message.ts";
 import type { Ask, Result } from "./endpoint.ts";
 import type { ClientCapabilities, Implementation, LogLevel, ServerCapabilities } from "./model.ts";
 import type { Revision } from "./revisions.ts";
@@ -54,6 +54,10 @@ export interface Listener {
 
 export interface Remote {
   readonly revision: Revision;
+  /** Nothing is lost with the connection: another one to the same server goes on where this one ended. */
+  readonly isResumable: boolean;
+  /** The revision has a message that asks whether the peer is there, and nothing else. */
+  readonly hasPing: boolean;
   readonly description: RemoteDescription;
   /**
    * The result of a request, checked; questions on the way are answered. Throws McpError: `peer_error`, `timeout`,
@@ -72,6 +76,13 @@ export interface Remote {
   close(): void;
 }
 
+/** What an era makes of a connection: the Remote, and what becomes of the server's messages. */
+export interface DialedEra {
+  readonly remote: Remote;
+  request(request: Request, exchange: Exchange): Answer | Promise<Answer>;
+  notification(notification: Notification): void;
+}
+
 /** What an era is given to speak to a server on one connection. */
 export interface RemoteGround {
   readonly connection: Connection;
@@ -80,5 +91,8 @@ export interface RemoteGround {
   readonly listener: Listener;
   /** Rounds of questions that one request may take before it is given up. */
   readonly maxRounds: number;
-  readonly timeoutMs: number;
+  /** Which log messages the server should send; undefined: its choice. */
+  readonly logLevel: LogLevel | undefined;
+  /** Somebody reads the log messages. */
+  readonly readsLog: boolean;
 }

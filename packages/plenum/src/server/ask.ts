@@ -1,11 +1,13 @@
 // The asks a handler makes of its client, as calls on the era's link: what they take, and what comes back.
-// Specification: client/elicitation, client/sampling, client/roots.
+// Loaded by the first ask. Specification: client/elicitation, client/sampling, client/roots.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import type { Call } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
 import type { ElicitResult, Root, SampleRequest, SampleResult } from "../protocol/model.ts";
 import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/standard.ts";
 import { quote } from "../util/quote.ts";
+
+export { runRounds } from "../protocol/rounds.ts";
 
 // A form's fields know these keywords and no others; what a schema library adds beyond them is left out.
 const fieldKeywords: ReadonlySet<string> = new Set(

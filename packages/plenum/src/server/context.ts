@@ -1,5 +1,5 @@
 // What a handler is given beside its arguments: the caller, and the ways to tell or ask it something while it runs.
-import { isRequestId, type JsonObject, type RequestId } from "../jsonrpc/message.ts";
+import { isRequestId, type Json, type JsonObject, type RequestId } from "../jsonrpc/message.ts";
 import type { AuthInfo, Call, Caller, Link } from "../protocol/endpoint.ts";
 import { traceContextOf } from "../protocol/meta.ts";
 import type { Next } from "../protocol/middleware.ts";
@@ -16,7 +16,8 @@ import type { InferOutput } from "../schema/infer.ts";
 import type { AnySchema } from "../schema/standard.ts";
 import { toJsonCopy } from "../util/json-copy.ts";
 import { createRate, type Rate } from "../util/rate.ts";
-import { elicitForm, elicitUrl, listRoots, sample } from "./ask.ts";
+import type * as Asks from "./ask.ts";
+import { type InputResponses, isInputRequired } from "./input.ts";
 
 export interface LogEntry {
   readonly level: LogLevel;
@@ -70,6 +71,15 @@ export interface Context<Lifespan = unknown> {
    * @deprecated The protocol deprecates roots from 2026-07-28 on.
    */
   roots(): Promise<readonly Root[]>;
+  /**
+   * Does something once per call, however often the handler is run, and gives back what the function returns as JSON
+   * carries it: a Date comes back as text, and what JSON lacks is a TypeError. For whatever has an effect before or
+   * between asks. Its name tells it from other steps; steps of one name are told apart by their order. The function
+   * neither asks nor takes steps itself.
+   */
+  step<T>(name: string, run: () => T | Promise<T>): Promise<T>;
+  /** After a return of `inputRequired`: what the client answered, and the state given there. */
+  readonly input: { readonly responses: InputResponses; readonly state: Json | undefined } | undefined;
   /** Reads a resource of this server, as this caller would: through the middleware, and by `handle` where it is used. */
   readResource(uri: string): Promise<ReadResourceResult>;
 }
@@ -142,29 +152,52 @@ export class CallContext implements Context<never> {
   }
 
   get elicit(): Context["elicit"] {
-    return (message, schema) => elicitForm(this.#call, message, schema) as never;
+    return (message, schema) => this.#ask((asks) => asks.elicitForm(this.#call, message, schema)) as never;
   }
 
   get elicitUrl(): Context["elicitUrl"] {
-    return (message, url) => elicitUrl(this.#call, message, url);
+    return (message, url) => this.#ask((asks) => asks.elicitUrl(this.#call, message, url));
   }
 
   get sample(): Context["sample"] {
-    return (request) => sample(this.#call, request);
+    return (request) => this.#ask((asks) => asks.sample(this.#call, request));
   }
 
   get roots(): Context["roots"] {
-    return () => listRoots(this.#call);
+    return () => this.#ask((asks) => asks.listRoots(this.#call));
+  }
+
+  get step(): Context["step"] {
+    return (name, run) => hush(this.#call.link.step(name, run)) as never;
+  }
+
+  get input(): never {
+    return this.#call.input as never;
   }
 
   get readResource(): Context["readResource"] {
-    return async (uri) =>
-      this.#options.run({
+    const { run } = this.#options;
+    const read = async (uri: string): Promise<never> => {
+      const call = {
         ...this.#call,
         method: "resources/read",
         params: { uri },
+        input: undefined,
         [within]: this,
-      } as Call) as Promise<never>;
+      };
+      const result = await run(call);
+      return (isInputRequired(result) ? await (await loadAsks()).runRounds(call, result, run) : result) as never;
+    };
+    return (uri) => hush(read(uri));
+  }
+
+  #ask<T>(put: (asks: typeof Asks) => Promise<T>): Promise<T> {
+    return hush(
+      (async () => {
+        this.#call.link.assertOutsideStep();
+        return put(await loadAsks());
+      })(),
+    );
   }
 
   /** Answered, cancelled or cut off. */
@@ -176,6 +209,15 @@ export class CallContext implements Context<never> {
   finish(): void {
     this.#progress?.flush();
   }
+}
+
+/** What only asking takes. */
+const loadAsks = (): Promise<typeof Asks> => import("./ask.ts");
+
+/** An ask that nobody waits for may fail: that must not end the process. */
+function hush<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
 }
 
 class Progress {

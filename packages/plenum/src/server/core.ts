@@ -8,7 +8,8 @@ import { assertExtensionId } from "../protocol/meta.ts";
 import { findMethod } from "../protocol/methods.ts";
 import type { Middleware, Next } from "../protocol/middleware.ts";
 import type { CacheScope, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
-import { createSealer, type Sealer } from "../util/seal.ts";
+import type { Store } from "../store/store.ts";
+import { createSealer, type Sealer, type Secret, toSecrets } from "../util/seal.ts";
 import { CallContext, type Context, type ContextOptions, type LogEntry } from "./context.ts";
 import { assertFunction, toDefinition } from "./definition.ts";
 import { createLifespan, type LifespanOption } from "./lifespan.ts";
@@ -45,8 +46,15 @@ export interface ServerOptions<L> extends Implementation {
   readonly pageSize?: number;
   /** How long clients may keep lists and reads, and whether caches may share them. Default: 0 ms, private. */
   readonly cache?: CacheOptions;
-  /** Seals cursors. Give all nodes of a cluster the same; 16 bytes or more. Default: random. */
-  readonly secret?: string | Uint8Array;
+  /**
+   * Seals cursors and the state of suspended calls. Give all nodes of a cluster the same; 16 bytes or more. Of several
+   * the first seals and all open, so that one can be replaced by another. Default: random.
+   */
+  readonly secret?: Secret | readonly Secret[];
+  /** The longest state of a suspended call, in characters. Default 131 072. */
+  readonly maxStateBytes?: number;
+  /** Remembers which states of suspended calls were used: each opens once then, on all nodes with this store. */
+  readonly stateStore?: Store;
   /** Accept JSON text where a tool's schema wants an object or array, as some hosts send it. Default true. */
   readonly lenientArguments?: boolean;
   /** Told of errors whose details the peer does not see. Default: `console.error`. */
@@ -103,9 +111,9 @@ export interface Core<L> {
 
 export function createCore<L>(options: ServerOptions<L>): Core<L> {
   const { name, version, title, description: about, websiteUrl, icons, instructions, extensions, onError } = options;
-  const { pageSize = 250, progressPerSecond = 100, logsPerSecond = 200 } = options;
+  const { pageSize = 250, progressPerSecond = 100, logsPerSecond = 200, maxStateBytes = 131_072 } = options;
   Object.keys(extensions ?? {}).forEach(assertExtensionId);
-  for (const [key, value] of Object.entries({ pageSize, progressPerSecond, logsPerSecond })) {
+  for (const [key, value] of Object.entries({ pageSize, progressPerSecond, logsPerSecond, maxStateBytes })) {
     if (!(value > 0 && (Number.isInteger(value) || key !== "pageSize")))
       throw new TypeError(`createServer: ${key} cannot be ${value}`);
   }
@@ -118,6 +126,7 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     websiteUrl,
     icons,
   });
+  const secrets = toSecrets(options.secret);
   const lifespan = createLifespan(options.lifespan);
   const watchers = createWatchers();
   const features: Feature[] = [];
@@ -198,6 +207,7 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     describe,
     handles: (method) => handlers.has(method),
     cacheHints: () => hints,
+    rounds: { secrets, isGenerated: options.secret === undefined, maxStateBytes, store: options.stateStore },
     watch: watchers.add,
     report: (error, { method }) => mask(error, method),
     async call(call) {
@@ -230,7 +240,7 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
   const core: Core<L> = {
     server,
     watchers,
-    pages: { pageSize, sealer: createSealer(options.secret) },
+    pages: { pageSize, sealer: createSealer(secrets) },
     lenientArguments: options.lenientArguments ?? true,
     mask,
     offer(feature) {

@@ -25,6 +25,7 @@ import { assertMimeType } from "./content.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
 import { assertFunction, toDefinition } from "./definition.ts";
+import { type InputRequired, isInputRequired } from "./input.ts";
 import { isVisible, listPages, type NoInput, type Registration, Registry, type Visible } from "./registry.ts";
 
 export interface PromptOptions<Arguments extends AnySchema, Lifespan> {
@@ -48,13 +49,14 @@ export interface LooseMessage {
   readonly content: Awaitable<string | Content>;
 }
 
-/** Text or content (a message of the user's), a message, a list of those, or a whole result. */
+/** Text or content (a message of the user's), a message, a list of those, a whole result, or questions (`inputRequired`). */
 export type PromptReturn =
   | string
   | Content
   | LooseMessage
   | readonly Awaitable<string | Content | LooseMessage>[]
-  | GetPromptResult;
+  | GetPromptResult
+  | InputRequired;
 
 export type PromptHandler<Arguments extends AnySchema, Lifespan> = (
   args: InferOutput<Arguments>,
@@ -125,7 +127,7 @@ export function offerPrompts<L>(core: Core<L>): PromptMethods<L> & { find(name: 
         if (!entry || !(await isVisible(entry, ctx))) {
           throw new McpError("invalid_params", `Unknown prompt: ${quote(params.name as string)}`);
         }
-        return (await getPrompt(entry, params, ctx)) as unknown as Result;
+        return getPrompt(entry, params, ctx);
       },
     },
   });
@@ -135,7 +137,7 @@ export function offerPrompts<L>(core: Core<L>): PromptMethods<L> & { find(name: 
   };
 }
 
-async function getPrompt(entry: PromptEntry, params: JsonObject, ctx: CallContext): Promise<GetPromptResult> {
+async function getPrompt(entry: PromptEntry, params: JsonObject, ctx: CallContext): Promise<Result> {
   const { name, description } = entry.definition;
   const given = isObject(params.arguments) ? params.arguments : {};
   const missing = entry.definition.arguments?.find(
@@ -147,10 +149,11 @@ async function getPrompt(entry: PromptEntry, params: JsonObject, ctx: CallContex
     throw new McpError("invalid_params", `Invalid arguments for prompt "${name}": ${formatIssues(args.issues)}`);
   assertOpen(ctx);
   const returned = await entry.handler(args.value as never, ctx as never);
+  if (isInputRequired(returned)) return returned;
   const whole = isWhole(returned)
     ? returned
     : { description, messages: Array.isArray(returned) ? returned : [returned] };
-  return { ...whole, messages: await Promise.all(whole.messages.map(toMessage)) } as GetPromptResult;
+  return { ...whole, messages: await Promise.all(whole.messages.map(toMessage)) };
 }
 
 function isWhole(value: unknown): value is GetPromptResult {

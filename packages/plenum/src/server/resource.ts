@@ -1,7 +1,7 @@
 // Resources and templates: what is registered, which entry a URI belongs to, and how what a handler returns becomes
 // contents. Specification: server/resources.
-import { isObject, type JsonObject } from "../jsonrpc/message.ts";
-import type { CacheHints } from "../protocol/endpoint.ts";
+import { isObject } from "../jsonrpc/message.ts";
+import type { CacheHints, Result } from "../protocol/endpoint.ts";
 import { assertOpen, McpError } from "../protocol/errors.ts";
 import type {
   Annotations,
@@ -25,6 +25,7 @@ import { assertCompleters, type Completable, type Completer, hasCompleters } fro
 import type { CallContext, Context } from "./context.ts";
 import { type CacheOptions, type Core, toCacheHints } from "./core.ts";
 import { assertFunction, toDefinition } from "./definition.ts";
+import { isInputRequired } from "./input.ts";
 import { isVisible, listPages, type Registration, Registry, type Visible } from "./registry.ts";
 
 type DatedAnnotations = Omit<Annotations, "lastModified"> & { readonly lastModified?: string | Date };
@@ -229,17 +230,13 @@ async function findResource(registry: Registry<ResourceEntry>, uri: string, ctx:
   throw resourceNotFound(uri);
 }
 
-async function readResource(
-  { entry, variables }: Found,
-  uri: string,
-  ctx: CallContext,
-): Promise<ReadResourceResult & JsonObject> {
+async function readResource({ entry, variables }: Found, uri: string, ctx: CallContext): Promise<Result> {
   assertOpen(ctx);
   const returned = await entry.handler(variables as never, ctx as never);
+  if (isInputRequired(returned)) return returned;
   const contents = toContents(returned, uri, entry.mimeType);
   if (contents.length === 0) throw resourceNotFound(uri);
-  return { contents, ...entry.cache, ...(isWhole(returned) && { _meta: returned._meta }) } as ReadResourceResult &
-    JsonObject;
+  return { contents, ...entry.cache, ...(isWhole(returned) && { _meta: returned._meta }) };
 }
 
 function resourceNotFound(uri: string): McpError {

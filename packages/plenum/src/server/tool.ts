@@ -12,6 +12,7 @@ import { quote } from "../util/quote.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
 import { assertFunction, toDefinition } from "./definition.ts";
+import { type InputRequired, isInputRequired } from "./input.ts";
 import {
   type Entry,
   isVisible,
@@ -36,7 +37,7 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema, 
   readonly visible?: (ctx: Context<Lifespan>) => boolean | undefined | Promise<boolean | undefined>;
 }
 
-/** Nothing, text, content, a list of those, a whole result, or any JSON value. */
+/** Nothing, text, content, a list of those, a whole result, questions (`inputRequired`), or any JSON value. */
 export type ToolReturn = unknown;
 
 export type ToolHandler<Input extends AnySchema, Output extends AnySchema, Lifespan> = (
@@ -44,8 +45,10 @@ export type ToolHandler<Input extends AnySchema, Output extends AnySchema, Lifes
   ctx: Context<Lifespan>,
 ) => Returned<Output> | Promise<Returned<Output>>;
 
-/** With an output schema the handler returns what fits it, or a whole result when it has more to say. */
-type Returned<Output extends AnySchema> = AnySchema extends Output ? ToolReturn : InferInput<Output> | WholeResult;
+/** With an output schema the handler returns what fits it, a whole result when it has more to say, or questions. */
+type Returned<Output extends AnySchema> = AnySchema extends Output
+  ? ToolReturn
+  : InferInput<Output> | WholeResult | InputRequired;
 
 export interface ToolEntry extends Entry {
   readonly definition: Tool;
@@ -173,6 +176,7 @@ function isWhole(value: unknown): value is WholeResult {
 }
 
 async function toResult(returned: unknown, { definition, output }: ToolEntry): Promise<Result> {
+  if (isInputRequired(returned)) return returned;
   const blocks = isObject(returned) && Array.isArray(returned.content) && (await settle(returned.content));
   if (!isWhole(returned) && !output) {
     const result = blocks && { ...(returned as JsonObject), content: blocks };

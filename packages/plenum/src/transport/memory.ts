@@ -1,6 +1,6 @@
 // Two channels joined in memory, and a raw peer that speaks JSON by hand. What passes is text, exactly as on a wire:
 // nothing is shared between the sides, and what cannot be written as JSON fails here as it would there.
-import type { Channel, Receiver } from "../jsonrpc/channel.ts";
+import type { Channel, Receiver, Target } from "../jsonrpc/channel.ts";
 import { formatMessage, parseMessage } from "../jsonrpc/message.ts";
 import type { Endpoint, Sender } from "../protocol/endpoint.ts";
 import { type ServeOptions, type Serving, serve } from "../protocol/negotiate.ts";
@@ -12,6 +12,19 @@ export function createMemoryPair(sender?: Sender): [Channel, Channel] {
   a.join(b);
   b.join(a);
   return [a, b];
+}
+
+/** A server in this process as something to connect to. Each connection is served by itself. */
+export function memoryTarget(endpoint: Endpoint, options: RawPeerOptions = {}): Target {
+  const { sender, ...serveOptions } = options;
+  return {
+    name: `${endpoint.describe().info.name} in memory`,
+    open() {
+      const [near, far] = createMemoryPair(sender);
+      serve(endpoint, far, serveOptions);
+      return near;
+    },
+  };
 }
 
 /** What one side needs of the other. */

@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createSealer } from "./seal.ts";
+import { createSealer as create, type Sealer, type Secret, toSecrets } from "./seal.ts";
 
 const secret = "a secret of enough bytes";
+
+const createSealer = (given?: Secret | readonly Secret[], maxLength?: number): Sealer =>
+  create(toSecrets(given), maxLength);
 
 describe("seal", () => {
   test("what is sealed opens, for any text", async () => {
@@ -49,6 +52,26 @@ describe("seal", () => {
     expect(await createSealer().open("p", await random.seal("p", "x"))).toBeUndefined();
     expect(() => createSealer("short")).toThrow("16 bytes");
   });
+
+  test("of several secrets the first seals and all open", async () => {
+    const [old, next, third] = ["the secret of yesterday", "the secret of tomorrow", new Uint8Array(16).fill(7)];
+    const [before, during, after] = [createSealer(old), createSealer([next, old, third]), createSealer([next])];
+    const sealed = await before.seal("p", "x");
+    expect(await during.open("p", sealed)).toBe("x");
+    expect(await after.open("p", sealed)).toBeUndefined();
+    expect(await during.open("p", await createSealer(third).seal("p", "y"))).toBe("y");
+    const resealed = await during.seal("p", "x");
+    expect(await after.open("p", resealed)).toBe("x");
+    expect(await before.open("p", resealed)).toBeUndefined();
+    expect(await during.open("q", sealed)).toBeUndefined();
+  });
+
+  test.each<readonly Secret[]>([[], ["short"], [secret, "short"], [new Uint8Array(15), secret]])(
+    "no list of secrets: %j, %j",
+    (...secrets) => {
+      expect(() => toSecrets(secrets)).toThrow(TypeError);
+    },
+  );
 
   test("a secret that its owner changes later is no other secret", async () => {
     const bytes = new Uint8Array(32);

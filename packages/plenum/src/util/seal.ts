@@ -1,39 +1,56 @@
 // Short strings that a peer may carry but not change: HMAC-SHA-256 over a purpose and a payload. The payload can be
-// read by everyone; a string sealed for one purpose does not open for another.
+// read by everyone; a string sealed for one purpose does not open for another. And the secrets that sealing takes.
+
+export type Secret = string | Uint8Array;
+
+/**
+ * The secrets as bytes, which what their owner does with them later does not change. Without any, one is made that no
+ * other process knows. Throws a TypeError for one under 16 bytes, since what is sealed allows guessing at leisure.
+ */
+export function toSecrets(given?: Secret | readonly Secret[]): readonly Uint8Array<ArrayBuffer>[] {
+  const all = given === undefined ? [crypto.getRandomValues(new Uint8Array(32))] : [given].flat();
+  return (all.length > 0 ? all : [""]).map((secret) => {
+    const raw = typeof secret === "string" ? toBytes(secret) : Uint8Array.from(secret as Uint8Array);
+    if (raw.length < 16) throw new TypeError("the secret needs 16 bytes or more");
+    return raw;
+  });
+}
 
 export interface Sealer {
   /** `tag.payload`, the tag in hexadecimal. */
   seal(purpose: string, payload: string): Promise<string>;
-  /** The payload, or undefined for whatever this secret did not seal for this purpose. Never throws. */
+  /** The payload, or undefined for whatever no secret of ours sealed for this purpose. Never throws. */
   open(purpose: string, sealed: string): Promise<string | undefined>;
 }
 
 /**
- * Without a secret, a random one is used, which no other process knows. Throws a TypeError for a secret under
- * 16 bytes, since a sealed string allows guessing at leisure.
+ * The first secret seals, all open.
  * @param maxLength of a string that is looked at, in characters: longer ones do not open
  */
-export function createSealer(secret?: Uint8Array | string, maxLength = 4096): Sealer {
-  const raw = typeof secret === "string" ? toBytes(secret) : (secret ?? crypto.getRandomValues(new Uint8Array(32)));
-  if (raw.length < 16) throw new TypeError("the secret needs 16 bytes or more");
-  // A copy: what its owner does with the bytes later is of no concern.
-  const copy = Uint8Array.from(raw);
-  let imported: Promise<CryptoKey> | undefined;
+export function createSealer(secrets: readonly Uint8Array<ArrayBuffer>[], maxLength = 4096): Sealer {
+  const imported: Promise<CryptoKey>[] = [];
 
-  async function sign(purpose: string, payload: string): Promise<string> {
-    imported ??= crypto.subtle.importKey("raw", copy, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  async function sign(at: number, purpose: string, payload: string): Promise<string> {
+    imported[at] ??= crypto.subtle.importKey(
+      "raw",
+      secrets[at] as Uint8Array<ArrayBuffer>,
+      { name: "HMAC", hash: "SHA-256" },
+      false,
+      ["sign"],
+    );
     // As JSON, which keeps ("ab", "c") apart from ("a", "bc"), and halves of surrogate pairs from one another.
-    const tag = await crypto.subtle.sign("HMAC", await imported, toBytes(JSON.stringify([purpose, payload])));
+    const tag = await crypto.subtle.sign("HMAC", await imported[at], toBytes(JSON.stringify([purpose, payload])));
     const hex = Array.from(new Uint8Array(tag), (byte) => byte.toString(16).padStart(2, "0")).join("");
     return `${hex}.${payload}`;
   }
 
   return {
-    seal: sign,
+    seal: (purpose, payload) => sign(0, purpose, payload),
     async open(purpose, sealed) {
       if (sealed.length > maxLength) return undefined;
       const payload = sealed.slice(65);
-      return isSame(await sign(purpose, payload), sealed) ? payload : undefined;
+      for (const at of secrets.keys()) if (isSame(await sign(at, purpose, payload), sealed)) return payload;
+      return undefined;
     },
   };
 }

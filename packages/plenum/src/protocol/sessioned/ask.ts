@@ -1,13 +1,15 @@
-// How the sessioned era asks: a request to the client on the same connection, and a wait for its answer.
+// How the sessioned era asks: a request to the client on the same connection, and a wait for its answer. Loaded by the
+// first ask or step, and by the first result that asks.
 import type { Connection, Exchange, Outcome } from "../../jsonrpc/connection.ts";
 import type { JsonObject } from "../../jsonrpc/message.ts";
-import { clientHas } from "../capabilities.ts";
 import type { Ask } from "../endpoint.ts";
 import { assertOpen, McpError, resultOf } from "../errors.ts";
-import { methodIn } from "../methods.ts";
-import { reviseNotification } from "../revise.ts";
+import { missingOf, stems, toParams } from "../rounds.ts";
 import { wireOf } from "../wire/wire.ts";
 import type { Session } from "./session.ts";
+
+export { runRounds } from "../rounds.ts";
+export { runStep } from "../step.ts";
 
 export async function askClient(
   connection: Connection,
@@ -16,23 +18,22 @@ export async function askClient(
   exchange: Exchange,
   timeoutMs: number,
 ): Promise<JsonObject> {
-  const method = methodIn(ask.method, session.revision, "server");
-  if (!method) {
-    throw new McpError("missing_capability", `${session.revision} has no ${ask.method}`);
-  }
-  // As its revision knows them: what only later ones define, such as `elicitation.url`, cannot be asked for in this one.
-  const declared = wireOf(session.revision).fit("ClientCapabilities", session.client.capabilities);
-  const missing = ask.needs.find((path) => !clientHas(declared, path));
+  const { client, revision } = session;
+  const wire = wireOf(revision);
+  const stem = stems[ask.method];
+  if (!wire.has(`${stem}Params`)) throw new McpError("missing_capability", `${revision} has no ${ask.method}`);
+  // What only later revisions define, such as `elicitation.url`, cannot be asked for in this one.
+  const [missing] = missingOf(client, ask);
   if (missing) throw new McpError("missing_capability", `${ask.method} needs the client capability ${missing}`);
-  const params = reviseNotification(method, ask.params, session.revision);
+  const params = toParams(ask, revision);
 
   const { id: about, signal } = exchange;
   await untilReady(session, ask, signal, timeoutMs);
   assertOpen(exchange);
   const given = Object.keys(params).length > 0 ? params : undefined;
-  const outcome = await connection.request(method.name, given, { about, signal, timeoutMs });
+  const outcome = await connection.request(ask.method, given, { about, signal, timeoutMs });
   const result = resultOf(outcome, ask.method);
-  const problem = wireOf(session.revision).check(`${method.stem}Result`, result, "result");
+  const problem = wire.check(`${stem}Result`, result, "result");
   if (problem) throw new McpError("invalid_result", `The client's answer is not valid: ${problem}`);
   return result;
 }

@@ -12,10 +12,12 @@ import { findMethod, isIn, type Method, requestIn } from "../methods.ts";
 import type { ClientCapabilities, Implementation, LogLevel } from "../model.ts";
 import { toToolFault } from "../revise.ts";
 import { factsOf, isRevision, type Revision } from "../revisions.ts";
-import { askClient } from "./ask.ts";
 import { encodeResult, toInitializeResult } from "./codec.ts";
 import type { Session } from "./session.ts";
 import { subscribe, tellChange } from "./watch.ts";
+
+/** What only asking takes. */
+const loadAsking = () => import("./ask.ts");
 
 /** The era for one connection, and what its handshake agreed on. */
 export interface SessionedEra extends Era {
@@ -29,10 +31,12 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
 
   const ends: LinkEnds = {
     logLevel: () => (session && hasCapability(session.capabilities, "logging") ? session.logLevel : undefined),
-    ask(ask, exchange) {
+    async ask(ask, exchange) {
+      const { askClient } = await loadAsking();
       if (!session) throw new McpError("missing_capability", `${ask.method} needs an open session`);
       return askClient(connection, session, ask, exchange, limits.askTimeoutMs);
     },
+    step: async (name, run) => (await loadAsking()).runStep(name, run),
   };
 
   async function initialize(method: Method, request: Request, exchange: Exchange): Promise<JsonObject> {
@@ -112,7 +116,9 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
           : known || !endpoint.handles(request.method);
         if (isMissing) throw methodNotFound(request.method);
         const call = toCall(method, request, exchange, current?.client ?? toCaller(undefined, revision), ends);
-        const result = await endpoint.call(call);
+        let result = await endpoint.call(call);
+        if (result.resultType === "input_required" && method?.asks && !endpoint.handles(method.name))
+          result = await (await loadAsking()).runRounds(call, result, (next) => endpoint.call(next));
         // What was cancelled meanwhile leaves no trace.
         if (current && !exchange.ended) after(current, call);
         return { result: encodeResult(method, result, revision) };

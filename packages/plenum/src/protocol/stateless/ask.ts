@@ -1,21 +1,246 @@
-// How the stateless era asks: by returning `input_required` and being called again with the answers.
+// How the stateless era asks: a question that has no answer yet suspends the call, which is run again from its start when
+// the client has answered. What is known by then, answers and finished steps, is the journal; a run that comes past it
+// again gets what is written there. Loaded by the first ask or step. Specification: basic/patterns/mrtr.
 import type { JsonObject } from "../../jsonrpc/message.ts";
-import { clientHas, toCapabilities } from "../capabilities.ts";
+import { digestOf, toCanonicalJson } from "../../util/digest.ts";
+import { toCapabilities } from "../capabilities.ts";
 import type { Ask, Caller } from "../endpoint.ts";
 import { McpError } from "../errors.ts";
+import { missingOf, toParams } from "../rounds.ts";
+import { type StepOutcome, takeStep, toValue } from "../step.ts";
 
-/** Throws -32021 naming all that this request did not declare. */
-export function requireCapabilities(client: Caller, ask: Ask): void {
-  const missing = ask.needs.filter((path) => !clientHas(client.capabilities, path));
-  if (missing.length === 0) return;
-  const requiredCapabilities = Object.assign({}, ...missing.map(toCapabilities));
-  throw new McpError("missing_capability", `${ask.method} needs the client capability ${missing.join(", ")}`, {
-    data: { requiredCapabilities },
+/** What earlier rounds left, and what a round leaves to the next. Order tells equal questions, and equal names, apart. */
+export interface Entries {
+  /** By id: which of the equal questions it is, and their digest. */
+  readonly asked: Map<string, Asked>;
+  /** By id: which of the equal names it is, and the name. */
+  readonly steps: Map<string, StepOutcome>;
+  /** The last number that a key was made of. */
+  lastKey: number;
+}
+
+export interface Asked {
+  /** The key under which the client answers it. */
+  readonly key: string;
+  readonly method: Ask["method"];
+  readonly answer?: JsonObject;
+}
+
+/** A question as the client is to be told it. */
+export interface Question {
+  readonly key: string;
+  readonly method: Ask["method"];
+  readonly params: JsonObject;
+}
+
+export interface Journal {
+  ask(ask: Ask): Promise<JsonObject>;
+  step(name: string, run: () => unknown): Promise<unknown>;
+  /** What the call waits for. Undefined while it is not suspended. */
+  readonly suspendedOn: readonly Question[] | undefined;
+  /** Why the call cannot go on, in words for its author. */
+  readonly broken: string | undefined;
+  /** The handler is done. Settles when its steps are, too, if they are to be remembered. */
+  end(): Promise<void>;
+}
+
+/** How long a run may take to come past all that is in the journal. */
+const patienceMs = 3000;
+/** How long a handler may take to end by itself once one of its questions has thrown. */
+const graceMs = 50;
+
+/** Throws -32021 naming all that this request did not declare of what the questions take. */
+export function requireCapabilities(client: Caller, asks: readonly Ask[]): void {
+  const lacking = asks.filter((ask) => missingOf(client, ask).length > 0);
+  if (lacking.length === 0) return;
+  const missing = [...new Set(lacking.flatMap((ask) => missingOf(client, ask)))];
+  const methods = [...new Set(lacking.map(({ method }) => method))];
+  throw new McpError("missing_capability", `${methods.join(", ")} needs the client capability ${missing.join(", ")}`, {
+    data: { requiredCapabilities: missing.map(toCapabilities).reduce(merge) },
   });
 }
 
-/** Until answers can be carried over to a second run of the handler, a client of this era cannot be asked. */
-export async function askNowhere(client: Caller, ask: Ask): Promise<JsonObject> {
-  requireCapabilities(client, ask);
-  throw new McpError("internal_error", `${ask.method} cannot be asked of clients that speak ${client.revision} yet`);
+function merge(a: JsonObject, b: JsonObject): JsonObject {
+  const both = Object.entries(b).map(([key, value]) => [
+    key,
+    key in a ? merge(a[key] as JsonObject, value as JsonObject) : value,
+  ]);
+  return { ...a, ...Object.fromEntries(both) };
+}
+
+export function createJournal(entries: Entries, client: Caller): Journal {
+  const { asked, steps } = entries;
+  const counts = new Map<string, number>();
+  /** What this run has not come past yet, in words. Until it has, nothing new is done or asked. */
+  const ahead = new Map<string, string>([
+    ...[...asked].flatMap(([id, { key, answer }]) => (answer ? [[id, `the question ${key}`] as const] : [])),
+    ...[...steps.keys()].map((id) => [id, `the step "${id.slice(id.indexOf(":") + 1)}"`] as const),
+  ]);
+  const questions: Question[] = [];
+  const running = new Set<Promise<unknown>>();
+  /** Those who wait for what this run cannot give them, first come first. */
+  const parked: ((error: McpError) => void)[] = [];
+  /** Steps that wait until the run has caught up. */
+  const held: (() => void)[] = [];
+  /** Questions whose digest is being made, one after the other, so that order stays. */
+  let preparing = 0;
+  let lastDigest: Promise<unknown> = Promise.resolve();
+  let stopped: McpError | undefined;
+  let broken: string | undefined;
+  let isReleased = false;
+  let hasEnded = false;
+  let quiet: ReturnType<typeof setTimeout> | undefined;
+  let patience: ReturnType<typeof setTimeout> | undefined;
+  let grace: ReturnType<typeof setTimeout> | undefined;
+
+  function count(what: string): number {
+    const n = (counts.get(what) ?? 0) + 1;
+    counts.set(what, n);
+    return n;
+  }
+
+  function pass(id: string): void {
+    if (!ahead.delete(id) || ahead.size > 0) return;
+    clearTimeout(patience);
+    for (const go of held.splice(0)) go();
+    rest();
+  }
+
+  /** Waits for a turn in which nothing more is asked: questions that are put together travel together. */
+  function rest(): void {
+    clearTimeout(quiet);
+    if (questions.length === 0 || preparing > 0 || stopped || hasEnded) return;
+    if (ahead.size > 0) expectAll();
+    else quiet = setTimeout(() => stop(suspension()));
+  }
+
+  function expectAll(): void {
+    patience ??= setTimeout(() => {
+      const missed = [...ahead.values()].join(", ");
+      stopBroken(
+        `the handler came to something new before it came again to what an earlier round has done: ${missed}. ` +
+          "Between its asks and steps a handler must do the same in every run, and no step may be inside a step",
+      );
+    }, patienceMs);
+  }
+
+  function stopBroken(why: string): McpError {
+    broken ??= why;
+    const error = new McpError("internal_error", why);
+    stop(error);
+    return error;
+  }
+
+  /**
+   * Ends the run. One of those who wait is told, and its error ends most handlers; the others would have nobody who
+   * listens to their errors then. A handler that goes on waiting gets them all.
+   */
+  function stop(error: McpError): void {
+    if (stopped) return;
+    stopped = error;
+    clearTimeout(quiet);
+    clearTimeout(patience);
+    parked.shift()?.(error);
+    grace = setTimeout(() => {
+      isReleased = true;
+      for (const reject of parked.splice(0)) reject(error);
+      for (const go of held.splice(0)) go();
+    }, graceMs);
+  }
+
+  /** Never, or with the error that ends the run. Who comes when the handler has ended has nobody to tell. */
+  function park(): Promise<never> {
+    return new Promise((_, reject) => {
+      if (hasEnded) return;
+      if (stopped && isReleased) reject(stopped);
+      else parked.push(reject);
+    });
+  }
+
+  async function ask(given: Ask): Promise<JsonObject> {
+    if (stopped) return park();
+    const params = toParams(given, client.revision);
+    const text = toCanonicalJson([given.method, params]);
+    const nth = count(text);
+    const digest = lastDigest.then(() => digestOf(text));
+    lastDigest = digest;
+    preparing++;
+    clearTimeout(quiet);
+    try {
+      const id = `${nth}:${await digest}`;
+      preparing--;
+      if (stopped || hasEnded) return park();
+      const known = asked.get(id);
+      if (known?.answer) {
+        pass(id);
+        return structuredClone(known.answer);
+      }
+      requireCapabilities(client, [given]);
+      const { method } = given;
+      const key = known?.key ?? `ask-${++entries.lastKey}`;
+      asked.set(id, { key, method });
+      questions.push({ key, method, params });
+      return park();
+    } finally {
+      rest();
+    }
+  }
+
+  async function step(name: string, run: () => unknown): Promise<unknown> {
+    if (stopped) return park();
+    const id = `${count(`step ${name}`)}:${name}`;
+    const known = steps.get(id);
+    if (known) {
+      pass(id);
+      return toValue(known);
+    }
+    if (ahead.size > 0) {
+      expectAll();
+      await new Promise<void>((resolve) => held.push(resolve));
+    }
+    if (stopped) return park();
+    let cause: unknown;
+    const taking = takeStep(name, run, (error) => {
+      cause = error;
+    });
+    running.add(taking);
+    try {
+      const outcome = await taking;
+      steps.set(id, outcome);
+      return toValue(outcome, cause);
+    } catch (error) {
+      const isOurs = error instanceof McpError && error.code === "input_required";
+      if (!isOurs) throw error;
+      // What it did before it asked would be done again in every round.
+      throw stopBroken(`the step "${name}" asks: ask before a step or after it, not inside`);
+    } finally {
+      running.delete(taking);
+    }
+  }
+
+  return {
+    ask,
+    step,
+    get suspendedOn() {
+      return stopped && !broken ? questions : undefined;
+    },
+    get broken() {
+      return broken;
+    },
+    async end() {
+      hasEnded = true;
+      for (const timer of [quiet, patience, grace]) clearTimeout(timer);
+      // Those who still wait are forgotten: nobody would hear them.
+      parked.length = 0;
+      held.length = 0;
+      while (stopped && running.size > 0) await Promise.allSettled(running);
+    },
+  };
+}
+
+function suspension(): McpError {
+  return new McpError(
+    "input_required",
+    "The call is suspended until the client answers. Let this error pass: rethrow what you catch when its code is input_required",
+  );
 }

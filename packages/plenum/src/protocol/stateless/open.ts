@@ -11,11 +11,12 @@ import { findMethod, type Method, requestIn } from "../methods.ts";
 import type { LogLevel } from "../model.ts";
 import { toToolFault } from "../revise.ts";
 import { factsOf, type Revision } from "../revisions.ts";
-import { askNowhere } from "./ask.ts";
 import { encodeResult, readCaller, readRevision, toDiscoverResult } from "./codec.ts";
+import type { Round } from "./replay.ts";
 import { assertFew, createSubscription, type Filter, type Subscription, toHonoured } from "./watch.ts";
 
-export function openStateless({ endpoint, oneStream, supported, limits }: Ground): Era {
+export function openStateless(ground: Ground): Era {
+  const { endpoint, oneStream, supported, limits } = ground;
   const spoken = supported.filter((revision) => factsOf(revision).era === "stateless");
   const subscriptions = new Set<Subscription>();
   const isDeclared = (path: string): boolean => hasCapability(endpoint.describe().capabilities, path);
@@ -65,15 +66,29 @@ export function openStateless({ endpoint, oneStream, supported, limits }: Ground
           ? method.needs && !isDeclared(method.needs)
           : findMethod(request.method) || !endpoint.handles(request.method);
         if (isMissing) throw methodNotFound(request.method);
-        const call = toCall(method, request, exchange, caller, {
+        // What only asking takes is loaded when somebody asks.
+        let opening: Promise<Round> | undefined;
+        const round = (): Promise<Round> => {
+          opening ??= import("./replay.ts").then(({ openRound }) => openRound(ground, call, method));
+          return opening;
+        };
+        let call = toCall(method, request, exchange, caller, {
           // Only a request that names a level gets log messages, and only its own.
           logLevel: () => (isDeclared("logging") ? (meta[metaKeys.logLevel] as LogLevel | undefined) : undefined),
-          ask: (ask) => askNowhere(caller, ask),
+          ask: async (ask) => (await round()).ask(ask),
+          step: async (name, run) => (await round()).step(name, run),
         });
+        if (method?.asks && (call.params.requestState ?? call.params.inputResponses) !== undefined)
+          call = (await round()).call;
         if (method?.name === "subscriptions/listen")
           // Before anybody looks for each of the resources.
           assertFew(call.params.notifications as Filter, limits.maxSubscriptions, subscriptions);
-        let result = await endpoint.call(call);
+        const attempt = (async () => endpoint.call(call))();
+        const isAsking = await attempt.then(
+          ({ resultType }) => resultType === "input_required",
+          () => false,
+        );
+        let result = await (isAsking || opening ? (await round()).settle(attempt) : attempt);
         if (method?.name === "server/discover") result = toDiscoverResult(result as unknown as Description, supported);
         if (method?.name === "subscriptions/listen") result = await listen(call, exchange, result);
         return encode(method, result, revision);

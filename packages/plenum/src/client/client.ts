@@ -1,0 +1,269 @@
+// A client of one server: the protocol's verbs, whatever the server speaks and however it is reached.
+import type { Target } from "../jsonrpc/channel.ts";
+import type { JsonObject } from "../jsonrpc/message.ts";
+import type { Result } from "../protocol/endpoint.ts";
+import { McpError } from "../protocol/errors.ts";
+import type {
+  CallToolResult,
+  Completion,
+  CompletionRef,
+  GetPromptResult,
+  LogLevel,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  Tool,
+} from "../protocol/model.ts";
+import type { Remote, RemoteDescription } from "../protocol/remote.ts";
+import { factsOf, type Revision } from "../protocol/revisions.ts";
+import { quote } from "../util/quote.ts";
+import { createListener } from "./answer.ts";
+import { createCache } from "./cache.ts";
+import { readHeaderParams } from "./header-params.ts";
+import { type Line, openLine } from "./line.ts";
+import type { CallOptions, ClientOptions, ConnectionState, RootsOption } from "./options.ts";
+import { createOutputs } from "./output.ts";
+import { createList, type List } from "./pages.ts";
+import { type ToolResult, toToolResult } from "./result.ts";
+
+export interface CompleteOptions extends CallOptions {
+  /** The other arguments that are filled in already. */
+  readonly arguments?: { readonly [name: string]: string };
+}
+
+export interface Client {
+  /** What was agreed on. */
+  readonly revision: Revision;
+  readonly state: ConnectionState;
+  /** What the server says of itself. */
+  readonly server: RemoteDescription;
+
+  listTools(options?: CallOptions): List<Tool>;
+  /** A tool's own failure is a result with `isError`. Throws McpError for everything else that goes wrong. */
+  callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<ToolResult>;
+  listResources(options?: CallOptions): List<Resource>;
+  listResourceTemplates(options?: CallOptions): List<ResourceTemplate>;
+  /** Throws McpError `resource_not_found` where there is none, whichever number the server gives it. */
+  readResource(uri: string, options?: CallOptions): Promise<ReadResourceResult>;
+  /** From now on `onResourceUpdated` is told when the resource changes. */
+  subscribe(uri: string, options?: CallOptions): Promise<void>;
+  unsubscribe(uri: string, options?: CallOptions): Promise<void>;
+  listPrompts(options?: CallOptions): List<Prompt>;
+  getPrompt(name: string, args?: { readonly [name: string]: string }, options?: CallOptions): Promise<GetPromptResult>;
+  /** Values for an argument of a prompt or a variable of a resource template. */
+  complete(
+    ref: CompletionRef,
+    argument: { readonly name: string; readonly value: string },
+    options?: CompleteOptions,
+  ): Promise<Completion>;
+  /** Which log messages the server should send from now on. */
+  setLogLevel(level: LogLevel, options?: CallOptions): Promise<void>;
+  /** Whether the server is there; asked in another way in revisions without `ping`. */
+  ping(options?: CallOptions): Promise<void>;
+  /** Gives the server other roots, and tells it so where the revision has a way to. */
+  setRoots(roots: RootsOption): void;
+
+  /** Any request, the protocol's or your own; the result is checked where it is the protocol's. */
+  request(method: string, params?: JsonObject, options?: CallOptions): Promise<Result>;
+  notify(method: string, params?: JsonObject): void;
+  /** Ends the connection, and what was started for it. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** What is made of a page, and of when it was asked for. */
+type Learn = (page: Result, generation: number) => Result;
+
+const listKinds = ["tools", "resources", "prompts"] as const;
+
+/** Opens a client on a target. Throws McpError when that fails. */
+export async function createClient(target: Target, options: ClientOptions = {}): Promise<Client> {
+  const { validateOutput = true, trusted = false, maxPages = 1000 } = options;
+  const info = options.info ?? { name: "plenum", version: "0.1.0" };
+  const cache = options.cache === false ? undefined : createCache();
+  let opened: Line | undefined;
+  const listener = createListener(options, {
+    heard(method, params) {
+      const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
+      if (kind) cache?.drop(kind);
+      if (kind === "tools") outputs.forget();
+      if (method === "notifications/resources/updated") cache?.dropRead(params.uri as string);
+    },
+    server: () => opened?.remote.description.info,
+  });
+  const outputs = createOutputs({ warn: (problem) => listener.warn(problem) });
+  const line = await openLine(target, { ...options, info }, listener);
+  opened = line;
+  const uris = new Set<string>();
+  const lists = options.onListChanged ? listKinds : [];
+
+  /** The client's own settings, over which a call's go. */
+  const settings = (given: CallOptions = {}): CallOptions => ({
+    ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+    ...(options.maxTimeoutMs !== undefined && { maxTimeoutMs: options.maxTimeoutMs }),
+    ...given,
+  });
+
+  async function send(method: string, params: JsonObject, given: CallOptions = {}, isSafe = false): Promise<Result> {
+    const all = settings(given);
+    const isRepeatable = given.retry ?? isSafe;
+    return line.run((remote) => remote.request(method, params, all), isRepeatable, given.signal);
+  }
+
+  /** From what is kept, if it is fresh; otherwise from the server. Lists and reads only. */
+  async function fetch(method: string, params: JsonObject, given: CallOptions = {}, isSafe = false): Promise<Result> {
+    // Older servers say nothing about keeping; `_meta` of one's own may change what comes back.
+    const store = line.remote.revision >= "2026-07-28" && !given.meta ? cache : undefined;
+    const kept = given.fresh ? undefined : store?.get(method, params);
+    if (kept) return kept;
+    const ticket = store?.begin(method, params);
+    const result = await send(method, params, given, isSafe);
+    if (ticket) store?.keep(ticket, result);
+    return result;
+  }
+
+  function list<T>(method: string, member: string, given: CallOptions = {}, learn?: Learn): List<T> {
+    return createList<T>({
+      member,
+      async fetch(cursor) {
+        const { generation } = outputs;
+        const page = await fetch(method, cursor === undefined ? {} : { cursor }, given, true);
+        return learn ? learn(page, generation) : page;
+      },
+      maxPages,
+      emptyCursorMayEnd: line.remote.revision < "2026-07-28",
+      restart: () => cache?.dropPages(method) ?? false,
+    });
+  }
+
+  /** What a page of tools tells: their schemas. Tools that cannot be called here are left out, with the reason. */
+  function learnTools(page: Result, generation: number): Result {
+    const tools = page.tools as readonly Tool[];
+    outputs.learn(tools, generation);
+    if (!target.mirrorsParams) return page;
+    const callable = tools.filter((tool) => {
+      const read = readHeaderParams(tool);
+      if ("problem" in read) listener.warn(`The tool ${quote(tool.name)} is left out: ${read.problem}`);
+      return !("problem" in read);
+    });
+    return callable.length === tools.length ? page : { ...page, tools: callable };
+  }
+
+  const listTools = (given?: CallOptions): List<Tool> => list("tools/list", "tools", given, learnTools);
+
+  let learning: Promise<void> | undefined;
+  /** When all tools were listed last: what is unknown since then is not there. */
+  let learntAt = -1;
+  /** Asks for the tools' schemas, once until they change. */
+  function learnAll(): Promise<void> {
+    const { generation } = outputs;
+    learning ??= listTools()
+      .all()
+      .then(
+        () => {
+          learntAt = generation;
+        },
+        (error) => listener.warn(`The output schemas of the tools are not known: ${error}`),
+      )
+      .finally(() => {
+        learning = undefined;
+      });
+    return learning;
+  }
+
+  async function callTool(name: string, args: JsonObject | undefined, given?: CallOptions): Promise<ToolResult> {
+    const { readOnlyHint, idempotentHint } = outputs.definition(name)?.annotations ?? {};
+    const isSafe = trusted && (readOnlyHint === true || idempotentHint === true);
+    const result = await send("tools/call", { name, ...(args && { arguments: args }) }, given, isSafe);
+    if (validateOutput && factsOf(line.remote.revision).structured !== "none") {
+      const isUnknown = result.structuredContent !== undefined && !outputs.knows(name);
+      if (isUnknown && learntAt !== outputs.generation) await learnAll();
+      const problem = outputs.check(name, result as unknown as CallToolResult);
+      if (problem) throw new McpError("invalid_result", `tools/call ${quote(name)}: ${problem}`);
+    }
+    return toToolResult(result);
+  }
+
+  async function watch(change: () => void, undo: () => void, given?: CallOptions): Promise<void> {
+    change();
+    try {
+      await line.watch({ lists, uris: [...uris] }, settings(given));
+    } catch (error) {
+      undo();
+      throw error;
+    }
+  }
+
+  if (lists.length > 0) {
+    await line.watch({ lists, uris: [] }).catch((error) => listener.warn(`Changes of lists are not heard: ${error}`));
+  }
+
+  return {
+    get revision() {
+      return line.remote.revision;
+    },
+    get state() {
+      return line.state;
+    },
+    get server() {
+      return line.remote.description;
+    },
+    listTools,
+    callTool,
+    listResources: (given) => list("resources/list", "resources", given),
+    listResourceTemplates: (given) => list("resources/templates/list", "resourceTemplates", given),
+    async readResource(uri, given) {
+      try {
+        return (await fetch("resources/read", { uri }, given)) as unknown as ReadResourceResult;
+      } catch (error) {
+        throw toNotFound(error, uri);
+      }
+    },
+    subscribe: (uri, given) =>
+      watch(
+        () => uris.add(uri),
+        () => uris.delete(uri),
+        given,
+      ),
+    async unsubscribe(uri, given) {
+      if (uris.has(uri))
+        await watch(
+          () => uris.delete(uri),
+          () => uris.add(uri),
+          given,
+        );
+    },
+    listPrompts: (given) => list("prompts/list", "prompts", given),
+    async getPrompt(name, args, given) {
+      const result = await send("prompts/get", { name, ...(args && { arguments: args }) }, given);
+      return result as unknown as GetPromptResult;
+    },
+    async complete(ref, argument, given = {}) {
+      const { arguments: filled, ...rest } = given;
+      const params = { ref, argument, ...(filled && { context: { arguments: filled } }) };
+      return (await send("completion/complete", params, rest, true)).completion as Completion;
+    },
+    setLogLevel: (level, given) => line.setLogLevel(level, settings(given)),
+    ping: (given) => line.run((remote: Remote) => remote.ping(settings(given)), true, given?.signal),
+    setRoots(roots) {
+      listener.setRoots(roots);
+      line.remote.rootsChanged();
+    },
+    request: (method, params = {}, given) => send(method, params, given),
+    notify: (method, params) => line.remote.notify(method, params),
+    close: line.close,
+    [Symbol.asyncDispose]: line.close,
+  };
+}
+
+/** Servers give "not found" two numbers; -32602 is the newer, and `uri` is all that could be wrong with the params. */
+function toNotFound(error: unknown, uri: string): unknown {
+  const isNotFound =
+    error instanceof McpError && error.code === "peer_error" && [-32002, -32602].includes(error.rpcCode as number);
+  if (!isNotFound) return error;
+  return new McpError("resource_not_found", `The server has no resource ${quote(uri)}: ${error.message}`, {
+    data: error.data,
+    cause: error,
+  });
+}

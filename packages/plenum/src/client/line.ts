@@ -1,0 +1,240 @@
+// The life of a client's connection: opened, kept alive, lost, opened again. What is to hold on every connection (what
+// is watched, the log level) is kept here and brought about anew after a restart.
+import type { Channel, Target } from "../jsonrpc/channel.ts";
+import { type DialOptions, dial, lostInProbe } from "../protocol/dial.ts";
+import { connectionLost, McpError } from "../protocol/errors.ts";
+import type { LogLevel } from "../protocol/model.ts";
+import type { Listener, Remote, RemoteRequestOptions, Watched } from "../protocol/remote.ts";
+import type { Revision } from "../protocol/revisions.ts";
+import type { ClientOptions, ConnectionState, RestartOptions } from "./options.ts";
+
+export interface Line {
+  readonly state: ConnectionState;
+  /** The one in use now, or the last one. */
+  readonly remote: Remote;
+  /**
+   * Runs a task on the connection, waiting for one that is being opened again.
+   * @param isSafe the task may be run a second time if the connection is lost meanwhile and opened again
+   */
+  run<T>(task: (remote: Remote) => Promise<T>, isSafe: boolean, signal?: AbortSignal): Promise<T>;
+  watch(watched: Watched, options?: RemoteRequestOptions): Promise<void>;
+  setLogLevel(level: LogLevel, options?: RemoteRequestOptions): Promise<void>;
+  close(): Promise<void>;
+}
+
+// What servers were found to speak, by configuration: the next connection to one asks for less.
+const verdicts = new Map<string, Revision>();
+const maxVerdicts = 1000;
+const shortestPingMs = 100;
+
+/** Opens the first connection. Throws McpError when that fails: nothing is tried again before there was one. */
+export async function openLine(
+  target: Target,
+  options: ClientOptions & { readonly info: DialOptions["info"] },
+  listener: Listener,
+): Promise<Line> {
+  const { pingIntervalMs, pingTimeoutMs = 10_000, maxPingFailures = 3, onStateChange } = options;
+  if (pingIntervalMs !== undefined && !(pingIntervalMs >= shortestPingMs))
+    throw new TypeError(`connect: pingIntervalMs must be ${shortestPingMs} or more, not ${pingIntervalMs}`);
+  let state: ConnectionState = "connecting";
+  let remote: Remote;
+  let channel: Channel | undefined;
+  let logLevel = options.logLevel;
+  let watched: Watched = { lists: [], uris: [] };
+  let reopening: Promise<void> | undefined;
+  let lastCause: unknown;
+  let pinging: ReturnType<typeof setTimeout> | undefined;
+  const closing = new AbortController();
+
+  function become(next: ConnectionState, cause?: unknown): void {
+    state = next;
+    try {
+      onStateChange?.(next, cause);
+    } catch (error) {
+      listener.warn(`onStateChange failed: ${error}`);
+    }
+  }
+
+  async function dialOnce(known: Revision | undefined, signal: AbortSignal | undefined): Promise<Remote> {
+    channel = await target.open();
+    const opened = await dial(channel, {
+      info: options.info,
+      listener,
+      pinned: options.revision,
+      known,
+      probeTimeoutMs: options.probeTimeoutMs ?? 5000,
+      timeoutMs: options.connectTimeoutMs ?? 60_000,
+      signal,
+      maxRounds: options.maxRounds ?? 16,
+      logLevel,
+      readsLog: options.onLog !== undefined,
+      onClose: lost,
+    });
+    if (target.key !== undefined) {
+      verdicts.delete(target.key);
+      verdicts.set(target.key, opened.revision);
+      for (const key of verdicts.keys()) if (verdicts.size > maxVerdicts) verdicts.delete(key);
+    }
+    return opened;
+  }
+
+  async function open(signal: AbortSignal | undefined): Promise<void> {
+    const known = target.key === undefined ? undefined : verdicts.get(target.key);
+    try {
+      remote = await dialOnce(known, signal);
+    } catch (error) {
+      await channel?.ended;
+      if (!(error instanceof Error && lostInProbe in error)) throw error;
+      // It did not survive the question what it speaks: asked nothing, it may do better.
+      remote = await dialOnce("2025-11-25", signal);
+    }
+  }
+
+  function lost(cause: unknown): void {
+    clearTimeout(pinging);
+    if (state === "closed") return;
+    lastCause = cause;
+    const restart = options.restart ?? (remote.isResumable && target.restarts === true);
+    if (restart === false) {
+      become("closed", cause);
+      return;
+    }
+    become("restarting", cause);
+    reopening = reopen(restart === true ? {} : restart).finally(() => {
+      reopening = undefined;
+    });
+  }
+
+  async function reopen({ maxAttempts = 5, delayMs = 250, maxDelayMs = 10_000 }: RestartOptions): Promise<void> {
+    for (let attempt = 0; attempt < maxAttempts && state === "restarting"; attempt++) {
+      // With jitter, so that many clients of one server do not come back in step.
+      await sleep(Math.min(delayMs * 2 ** attempt, maxDelayMs) * (0.5 + Math.random() / 2), closing.signal);
+      if (closing.signal.aborted) return;
+      try {
+        await channel?.ended;
+        await open(closing.signal);
+        await remote.watch(watched);
+        settled();
+        return;
+      } catch (error) {
+        lastCause = error;
+      }
+    }
+    if (state === "restarting") become("closed", lastCause);
+  }
+
+  function settled(): void {
+    if (closing.signal.aborted) {
+      remote.close();
+      return;
+    }
+    become("open");
+    if (pingIntervalMs !== undefined && remote.hasPing) keepAlive(remote, 0);
+  }
+
+  /** One ping at a time, the next one an interval after the last was answered. */
+  function keepAlive(of: Remote, failures: number): void {
+    pinging = setTimeout(() => {
+      of.ping({ timeoutMs: pingTimeoutMs }).then(
+        () => of === remote && state === "open" && keepAlive(of, 0),
+        (error) => {
+          if (of !== remote || state !== "open") return;
+          listener.warn(`ping ${failures + 1} of ${maxPingFailures} was not answered: ${error}`);
+          if (failures + 1 < maxPingFailures) {
+            keepAlive(of, failures + 1);
+            return;
+          }
+          of.close();
+          lost(new McpError("timeout", `${maxPingFailures} pings in a row were not answered`));
+        },
+      );
+    }, pingIntervalMs);
+    // An idle client keeps no process alive.
+    (pinging as { unref?(): void }).unref?.();
+  }
+
+  async function current(signal: AbortSignal | undefined): Promise<Remote> {
+    if (reopening) await Promise.race([reopening, aborted(signal)]);
+    if (state === "closed") throw toClosed();
+    return remote;
+  }
+
+  function toClosed(): McpError {
+    return closing.signal.aborted
+      ? new McpError("connection_lost", "This client is closed")
+      : connectionLost("and this client is closed", lastCause);
+  }
+
+  become("connecting");
+  try {
+    await open(options.signal);
+  } catch (error) {
+    closing.abort();
+    become("closed", error);
+    throw error;
+  }
+  settled();
+
+  return {
+    get state() {
+      return state;
+    },
+    get remote() {
+      return remote;
+    },
+    async run(task, isSafe, signal) {
+      const first = await current(signal);
+      try {
+        return await task(first);
+      } catch (error) {
+        const isLost = error instanceof McpError && error.code === "connection_lost" && !closing.signal.aborted;
+        if (!isLost || !isSafe || !reopening) throw error;
+        return task(await current(signal));
+      }
+    },
+    async watch(next, settings) {
+      const before = watched;
+      watched = next;
+      try {
+        await (await current(settings?.signal)).watch(next, settings);
+      } catch (error) {
+        if (watched === next) watched = before;
+        throw error;
+      }
+    },
+    async setLogLevel(level, settings) {
+      await (await current(settings?.signal)).setLogLevel(level, settings);
+      logLevel = level;
+    },
+    async close() {
+      if (!closing.signal.aborted) {
+        closing.abort();
+        clearTimeout(pinging);
+        if (state !== "closed") become("closed");
+        remote.close();
+      }
+      await reopening;
+      await channel?.ended;
+    },
+  };
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+      resolve();
+    };
+    const timer = setTimeout(stop, ms);
+    signal.addEventListener("abort", stop);
+  });
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = (): void => reject(new McpError("aborted", "The request was aborted", { cause: signal?.reason }));
+    if (signal?.aborted) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+  });
+}

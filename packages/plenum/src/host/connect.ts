@@ -1,0 +1,45 @@
+// `connect`: from what a person names (a server, a command, a target of one's own) to a client. It loads what it needs
+// when it is called: who only serves pays nothing for it.
+import type { Client } from "../client/client.ts";
+import type { ClientOptions } from "../client/options.ts";
+import type { Target } from "../jsonrpc/channel.ts";
+import { isObject } from "../jsonrpc/message.ts";
+import type { Endpoint } from "../protocol/endpoint.ts";
+import type { StdioTargetOptions } from "../transport/stdio/client.ts";
+
+/** A server in this process; a command line, or a command with its arguments, started as a child; or a Target of your own. */
+export type ConnectTarget = Endpoint | string | StdioTargetOptions | Target;
+
+/**
+ * Connects to a server, whatever revision it speaks. A command is started without a shell, with few variables of this
+ * process's environment. Throws McpError when there is no connection, and a TypeError for a target that is none.
+ */
+export async function connect(target: ConnectTarget, options: ClientOptions = {}): Promise<Client> {
+  const [{ createClient }, opened] = await Promise.all([import("../client/client.ts"), toTarget(target)]);
+  return createClient(opened, options);
+}
+
+async function toTarget(target: ConnectTarget): Promise<Target> {
+  if (typeof target === "string") {
+    if (/^(https?|wss?):/i.test(target))
+      throw new TypeError(
+        `connect: "${target}" is a URL, and only commands and servers in this process can be reached yet`,
+      );
+    const { parseCommand } = await import("../transport/stdio/command.ts");
+    return toTarget(parseCommand(target));
+  }
+  if (isObject(target)) {
+    if (typeof target.open === "function") return target as unknown as Target;
+    if (typeof target.command === "string") {
+      const { stdioTarget } = await import("../transport/stdio/client.ts");
+      return stdioTarget(target as unknown as StdioTargetOptions);
+    }
+    if (typeof target.call === "function" && typeof target.watch === "function") {
+      const { memoryTarget } = await import("../transport/memory.ts");
+      return memoryTarget(target as unknown as Endpoint);
+    }
+  }
+  throw new TypeError(
+    "connect takes a server, a command line, { command, args, env, cwd } or a Target; this is none of them",
+  );
+}

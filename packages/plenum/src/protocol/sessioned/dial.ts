@@ -1,0 +1,159 @@
+// The sessioned era on the calling side: the handshake, then requests in the session that it opened; what the server
+// asks comes as requests. Specification: basic/lifecycle of 2024-11-05 to 2025-11-25.
+import type { Answer, Exchange } from "../../jsonrpc/connection.ts";
+import { isRequestId, type JsonObject, type Request } from "../../jsonrpc/message.ts";
+import { toLine } from "../../util/quote.ts";
+import type { Ask } from "../endpoint.ts";
+import { isAbort, McpError, methodNotFound, toErrorObject } from "../errors.ts";
+import { findMethod, methodIn } from "../methods.ts";
+import type { ClientCapabilities, LogLevel } from "../model.ts";
+import { assertOffered, checkResult, createOutgoing, hear } from "../outgoing.ts";
+import type { DialedEra, Remote, RemoteDescription, RemoteGround, RemoteRequestOptions, Watched } from "../remote.ts";
+import { readParams, reviseNotification } from "../revise.ts";
+import { factsOf, isRevision, type Revision } from "../revisions.ts";
+import { wireOf } from "../wire/wire.ts";
+
+/** The handshake's request: the server's answer, checked as far as it must be to know its revision. */
+export async function initialize(
+  { connection, info, listener }: RemoteGround,
+  asked: Revision,
+  options: RemoteRequestOptions,
+): Promise<JsonObject> {
+  const params = { protocolVersion: asked, capabilities: toDeclared(listener.capabilities, asked), clientInfo: info };
+  return createOutgoing(connection, asked, listener).send("initialize", params, {}, options);
+}
+
+/** What may be declared in a revision: `elicitation` means forms where there is nothing else. */
+function toDeclared({ elicitation, ...rest }: ClientCapabilities, revision: Revision): ClientCapabilities {
+  const wire = wireOf(revision);
+  const all = wire.fit("ClientCapabilities", { ...rest, ...(elicitation && { elicitation }) });
+  const hasModes = all.elicitation !== undefined && "form" in wire.fit("elicitation", { form: {} });
+  if (!elicitation || elicitation.form || hasModes) return all;
+  const { elicitation: _, ...without } = all;
+  return without;
+}
+
+/** The session that the server's answer opens. Throws McpError when it speaks what we do not. */
+export function openSession(ground: RemoteGround, answer: JsonObject, pinned: Revision | undefined): DialedEra {
+  const { connection, listener } = ground;
+  const revision = answer.protocolVersion;
+  if (!isRevision(revision) || factsOf(revision).era !== "sessioned" || (pinned && revision !== pinned)) {
+    const offered = typeof revision === "string" ? toLine(revision, 40) : "no revision";
+    throw new McpError(
+      "unsupported_version",
+      `The server offers ${offered}, not ${pinned ?? "one that is known here"}`,
+      {
+        data: { offered },
+      },
+    );
+  }
+  checkResult(findMethod("initialize"), answer, revision);
+  const description: RemoteDescription = {
+    info: answer.serverInfo as RemoteDescription["info"],
+    capabilities: answer.capabilities as RemoteDescription["capabilities"],
+    instructions: answer.instructions as string | undefined,
+  };
+  const { capabilities } = description;
+  const outgoing = createOutgoing(connection, revision, listener);
+  let watching: ReadonlySet<string> = new Set();
+
+  async function request(name: string, params: JsonObject, options: RemoteRequestOptions = {}): Promise<JsonObject> {
+    assertOffered(name, revision as Revision, capabilities);
+    const result = await outgoing.send(name, params, options.meta ?? {}, options);
+    return checkResult(methodIn(name, revision as Revision, "client"), result, revision as Revision);
+  }
+
+  async function watch({ uris }: Watched, options?: RemoteRequestOptions): Promise<void> {
+    const wanted = new Set(uris);
+    const now = new Set(watching);
+    watching = now;
+    for (const uri of [...now].filter((one) => !wanted.has(one))) {
+      now.delete(uri);
+      await request("resources/unsubscribe", { uri }, options);
+    }
+    for (const uri of [...wanted].filter((one) => !now.has(one))) {
+      await request("resources/subscribe", { uri }, options);
+      now.add(uri);
+    }
+  }
+
+  const remote: Remote = {
+    revision,
+    isResumable: false,
+    hasPing: true,
+    description,
+    request,
+    notify(name, params) {
+      const method = methodIn(name, revision, "client");
+      if (!method && findMethod(name)) throw new McpError("method_not_found", `${revision} has no ${name}`);
+      connection.notify(name, method ? reviseNotification(method, params ?? {}, revision) : params);
+    },
+    async ping(options) {
+      await request("ping", {}, options);
+    },
+    async setLogLevel(level: LogLevel, options) {
+      await request("logging/setLevel", { level }, options);
+    },
+    watch,
+    rootsChanged() {
+      if (listener.capabilities.roots) connection.notify("notifications/roots/list_changed");
+    },
+    close: () => connection.close(),
+  };
+
+  async function answerAsk(incoming: Request, exchange: Exchange): Promise<Answer> {
+    const method = methodIn(incoming.method, revision as Revision, "server");
+    try {
+      if (method?.kind !== "request") throw methodNotFound(incoming.method);
+      const { params } = readParams(method, incoming, revision as Revision);
+      if (method.name === "ping") return { result: {} };
+      // A person may think about it: meanwhile no request of ours runs out of time.
+      const release = connection.hold();
+      try {
+        const ask = { method: method.name as Ask["method"], params };
+        const result = await listener.answer(ask, revision as Revision, exchange.signal);
+        return {
+          result: checkResult(
+            method,
+            wireOf(revision as Revision).fit(`${method.stem}Result`, result),
+            revision as Revision,
+          ),
+        };
+      } finally {
+        release();
+      }
+    } catch (error) {
+      return { error: toErrorObject(error, revision as Revision, () => hide(error, incoming)) };
+    }
+  }
+
+  /** What is ours to know stays here; the server gets an id. */
+  function hide(error: unknown, incoming: Request): string {
+    const id = crypto.randomUUID();
+    // That the server stopped waiting is no news.
+    if (!isAbort(error)) listener.warn(`${toLine(incoming.method, 80)} failed (${id}): ${error}`);
+    return id;
+  }
+
+  connection.notify("notifications/initialized");
+  if (ground.logLevel && capabilities.logging) {
+    remote.setLogLevel(ground.logLevel).catch((error) => listener.warn(`The log level could not be set: ${error}`));
+  }
+
+  return {
+    remote,
+    request: answerAsk,
+    notification(notification) {
+      const { method, params = {} } = notification;
+      if (method === "notifications/progress") outgoing.progressed(params);
+      else if (method === "notifications/cancelled") {
+        if (isRequestId(params.requestId)) connection.cancel(params.requestId);
+      } else hear(listener, notification, revision);
+    },
+  };
+}
+
+/** Before the handshake is answered, a server may ping, and nothing else. */
+export function answerEarly({ method }: Request): Answer {
+  return method === "ping" ? { result: {} } : { error: toErrorObject(methodNotFound(method), "2025-11-25", () => "") };
+}

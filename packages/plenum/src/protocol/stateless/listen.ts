@@ -1,0 +1,156 @@
+// How a client of the stateless era watches: one `subscriptions/listen` request at a time, which names all that is
+// watched. To watch something else, a new one is opened first and the old one ended then, so that nothing is missed.
+import type { Connection } from "../../jsonrpc/connection.ts";
+import type { JsonObject, Notification, RequestId } from "../../jsonrpc/message.ts";
+import { quote } from "../../util/quote.ts";
+import { hasCapability } from "../capabilities.ts";
+import { McpError } from "../errors.ts";
+import { metaKeys, metaOf } from "../meta.ts";
+import type { ServerCapabilities } from "../model.ts";
+import { assertOffered, type Outgoing } from "../outgoing.ts";
+import type { Listener, Remote, RemoteRequestOptions, Watched } from "../remote.ts";
+import type { Revision } from "../revisions.ts";
+import type { Filter } from "./watch.ts";
+
+export interface Listening {
+  readonly watch: Remote["watch"];
+  /** Whether the notification belongs to a subscription of ours. An acknowledgement is taken here and is not heard. */
+  isHeard(notification: Notification): boolean;
+  /** The server ended the request. */
+  ended(id: RequestId): void;
+}
+
+interface Subscription {
+  readonly filter: Filter;
+  readonly stop: AbortController;
+  id: RequestId | undefined;
+  acknowledge: (honoured: Filter) => void;
+}
+
+export interface ListeningGround {
+  readonly connection: Connection;
+  readonly revision: Revision;
+  readonly capabilities: ServerCapabilities;
+  readonly listener: Listener;
+  readonly outgoing: Outgoing;
+  meta(): JsonObject;
+}
+
+export function createListening({
+  connection,
+  revision,
+  capabilities,
+  listener,
+  outgoing,
+  meta,
+}: ListeningGround): Listening {
+  // In the order in which they were opened: the last one counts, those before it are about to be ended.
+  const subscriptions = new Set<Subscription>();
+  let current: Subscription | undefined;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  function toFilter({ lists, uris }: Watched): Filter {
+    const has = (kind: (typeof lists)[number]): boolean =>
+      lists.includes(kind) && hasCapability(capabilities, `${kind}.listChanged`);
+    return {
+      ...(has("tools") && { toolsListChanged: true }),
+      ...(has("prompts") && { promptsListChanged: true }),
+      ...(has("resources") && { resourcesListChanged: true }),
+      ...(uris.length > 0 && { resourceSubscriptions: [...uris] }),
+    };
+  }
+
+  async function change(watched: Watched, options: RemoteRequestOptions): Promise<void> {
+    if (watched.uris.length > 0) assertOffered("notifications/resources/updated", revision, capabilities);
+    const filter = toFilter(watched);
+    const before = current;
+    if (JSON.stringify(before?.filter ?? {}) === JSON.stringify(filter)) return;
+    if (Object.keys(filter).length === 0) {
+      current = undefined;
+      return before?.stop.abort("Nothing is watched any more");
+    }
+    const subscription = await open(filter, options);
+    current = subscription;
+    before?.stop.abort("Another subscription has taken its place");
+  }
+
+  async function open(filter: Filter, { timeoutMs = 60_000, signal }: RemoteRequestOptions): Promise<Subscription> {
+    const stop = new AbortController();
+    const subscription: Subscription = { filter, stop, id: undefined, acknowledge: () => {} };
+    subscriptions.add(subscription);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const onAbort = (): void => stop.abort(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      const honoured = await new Promise<Filter>((resolve, reject) => {
+        subscription.acknowledge = resolve;
+        // Open as long as it is wanted: no clock runs for it once it is acknowledged.
+        outgoing
+          .send(
+            "subscriptions/listen",
+            { notifications: filter },
+            meta(),
+            { signal: stop.signal, timeoutMs: 0 },
+            (id) => {
+              subscription.id = id;
+            },
+          )
+          .then(
+            () => reject(new McpError("invalid_result", "The server ended the subscription before it began")),
+            reject,
+          )
+          .finally(() => finish(subscription));
+        if (timeoutMs > 0 && timeoutMs < 2 ** 31) {
+          timer = setTimeout(() => {
+            reject(new McpError("timeout", `subscriptions/listen was not acknowledged in ${timeoutMs} ms`));
+            stop.abort("Not acknowledged in time");
+          }, timeoutMs);
+        }
+      });
+      const missing = filter.resourceSubscriptions?.find((uri) => !honoured.resourceSubscriptions?.includes(uri));
+      if (missing !== undefined) {
+        stop.abort("Not all that was asked for is watched");
+        throw new McpError("resource_not_found", `The server does not watch ${quote(missing)} for this client`);
+      }
+      for (const flag of Object.keys(filter) as (keyof Filter)[]) {
+        if (honoured[flag] === undefined) listener.warn(`The server does not tell of ${flag}, though it declares so`);
+      }
+      return subscription;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  function finish(subscription: Subscription): void {
+    subscriptions.delete(subscription);
+    if (current !== subscription) return;
+    current = undefined;
+    // Not by our wish: changes would pass unheard from here on.
+    if (!subscription.stop.signal.aborted)
+      listener.warn("The server ended the subscription: changes are not heard any more");
+  }
+
+  const find = (id: unknown): Subscription | undefined => [...subscriptions].find((one) => one.id === id);
+
+  return {
+    // One change at a time: each builds on the one before.
+    watch(watched, options = {}) {
+      const done = turn.then(() => change(watched, options));
+      turn = done.catch(() => {});
+      return done;
+    },
+    isHeard({ method, params = {} }) {
+      const subscription = find(metaOf(params)[metaKeys.subscriptionId]);
+      if (method !== "notifications/subscriptions/acknowledged") return subscription !== undefined;
+      subscription?.acknowledge((params.notifications ?? {}) as Filter);
+      return false;
+    },
+    ended(id) {
+      const subscription = find(id);
+      if (!subscription) return;
+      finish(subscription);
+      connection.drop(id, "The server ended the subscription");
+    },
+  };
+}

@@ -1,0 +1,68 @@
+// A step of a handler: something done once per call. What comes of it is JSON, its failure too, so that a handler sees
+// the same in both eras, and in a run in which it is remembered rather than done. Loaded by the first step.
+import { toJsonCopy } from "../util/json-copy.ts";
+import { type ErrorCode, McpError, ToolError } from "./errors.ts";
+
+interface Failure {
+  readonly name: string;
+  readonly message: string;
+  /** Of an McpError. */
+  readonly code?: ErrorCode;
+  readonly rpcCode?: number | undefined;
+  readonly data?: unknown;
+}
+
+/** How a step ended, as JSON. A value that is absent is undefined. */
+export type StepOutcome = { readonly value?: unknown } | { readonly failure: Failure };
+
+/**
+ * Does it. Only what is no outcome of the step itself is thrown: `input_required`, and a TypeError for a step without
+ * a name or a function.
+ * @param onFailure told what was thrown
+ */
+export async function takeStep(
+  name: string,
+  run: () => unknown,
+  onFailure?: (error: unknown) => void,
+): Promise<StepOutcome> {
+  if (typeof name !== "string" || name === "" || typeof run !== "function")
+    throw new TypeError("ctx.step takes a name and a function");
+  try {
+    const value = await run();
+    return value === undefined ? {} : { value: toJsonCopy(value, `What the step "${name}" gives back`) };
+  } catch (error) {
+    if (error instanceof McpError && error.code === "input_required") throw error;
+    onFailure?.(error);
+    return { failure: toFailure(error) };
+  }
+}
+
+/** What the handler gets: a value of its own, or the failure thrown. */
+export function toValue(outcome: StepOutcome, cause?: unknown): unknown {
+  if ("failure" in outcome) throw toError(outcome.failure, cause);
+  return outcome.value === undefined ? undefined : structuredClone(outcome.value);
+}
+
+/** The whole of it, where nothing has to be remembered. */
+export async function runStep(name: string, run: () => unknown): Promise<unknown> {
+  let cause: unknown;
+  const outcome = await takeStep(name, run, (error) => {
+    cause = error;
+  });
+  return toValue(outcome, cause);
+}
+
+function toFailure(error: unknown): Failure {
+  if (!(error instanceof Error)) return { name: "Error", message: String(error) };
+  const { name, message } = error;
+  if (!(error instanceof McpError)) return { name, message };
+  const { code, rpcCode, data } = error;
+  return { name, message, code, rpcCode, ...(data !== undefined && { data: toJsonCopy(data, "An error's data") }) };
+}
+
+function toError({ name, message, code, rpcCode, data }: Failure, cause: unknown): Error {
+  if (code) return new McpError(code, message, { data, cause, ...(rpcCode !== undefined && { rpcCode }) });
+  const options = cause === undefined ? undefined : { cause };
+  if (name === "ToolError") return new ToolError(message, options);
+  return Object.assign(new Error(message, options), { name });
+}

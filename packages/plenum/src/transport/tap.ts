@@ -1,0 +1,64 @@
+// A channel that also reports what passes through it: for logs, tests and inspectors. It shows everything, secrets
+// included, and leaves nothing out: whoever keeps the reports decides what to take out of them.
+import type { Channel, Target } from "../jsonrpc/channel.ts";
+import type { Incoming, Message } from "../jsonrpc/message.ts";
+
+export type TapEvent =
+  /** A result may be `PreparedJson`; `formatMessage` writes either as text. */
+  | { readonly kind: "sent"; readonly message: Message | readonly Message[]; readonly at: number }
+  /** As it was read; what could not be is `invalid`, with the answer it deserves. */
+  | { readonly kind: "received"; readonly incoming: Incoming; readonly at: number }
+  /** The last one. `cause` is undefined when the end was orderly. */
+  | { readonly kind: "closed"; readonly cause: unknown; readonly at: number };
+
+/** Told at once and in order; `at` is in milliseconds of `Date.now()`. What it throws is dropped. */
+export type TapReport = (event: TapEvent) => void;
+
+/** The same channel, with a reporter. The messages are handed out as they are: the reporter must not change them. */
+export function tapChannel(channel: Channel, report: TapReport): Channel {
+  let isClosed = false;
+  const tell = (event: TapEvent): void => {
+    try {
+      report(event);
+    } catch {
+      // Traffic does not depend on who watches it.
+    }
+  };
+  return {
+    oneStream: channel.oneStream,
+    open(receiver) {
+      channel.open({
+        receive(incoming, sender) {
+          tell({ kind: "received", incoming, at: Date.now() });
+          receiver.receive(incoming, sender);
+        },
+        closed(cause) {
+          isClosed = true;
+          tell({ kind: "closed", cause, at: Date.now() });
+          receiver.closed(cause);
+        },
+      });
+    },
+    send(message, about) {
+      // First the channel: what it cannot write was not sent.
+      channel.send(message, about);
+      if (!isClosed) tell({ kind: "sent", message, at: Date.now() });
+    },
+    close: () => channel.close(),
+    ...(channel.ended && { ended: channel.ended }),
+  };
+}
+
+/** The same target; every channel that it opens is tapped. */
+export function tapTarget(target: Target, report: TapReport): Target {
+  const { name, key, restarts, mirrorsParams } = target;
+  return {
+    name,
+    key,
+    ...(restarts !== undefined && { restarts }),
+    ...(mirrorsParams !== undefined && { mirrorsParams }),
+    async open() {
+      return tapChannel(await target.open(), report);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+// The client's suites run everything in every revision and over every transport: `each` gives the table, `open` a client
+// of the workshop and what passes between the two, all of which is judged. A child process is the same server file,
+// bundled once.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import {
+  type Client,
+  type ClientOptions,
+  connect,
+  McpError,
+  type Revision,
+  revisions,
+  type Server,
+  type Target,
+} from "plenum";
+import { memoryTarget } from "plenum/memory";
+import { stdioTarget } from "plenum/stdio/client";
+import { tapTarget } from "plenum/tap";
+import { expect, onTestFinished } from "vitest";
+import { root } from "../house/source.ts";
+import { createWorkshop, type WorkshopOptions } from "./fixtures/workshop.ts";
+import { createTraffic, type Traffic } from "./traffic.ts";
+
+export type Transport = "memory" | "stdio";
+
+export const transports: readonly Transport[] = ["memory", "stdio"];
+export const modern: Revision = "2026-07-28";
+export const sessioned: readonly Revision[] = revisions.filter((revision) => revision !== modern);
+
+/** Every revision over every transport, or some of them. */
+export function each(some: readonly Revision[] = revisions): { revision: Revision; transport: Transport }[] {
+  return some.flatMap((revision) => transports.map((transport) => ({ revision, transport })));
+}
+
+const bundles = new Map<string, Promise<string>>();
+
+/** A program of the tests as one plain file: it starts in a fraction of the time that a loader would take. */
+export function bundleProgram(path: string): Promise<string> {
+  const made = bundles.get(path) ?? bundle(path);
+  bundles.set(path, made);
+  return made;
+}
+
+async function bundle(path: string): Promise<string> {
+  const folder = join(root, "node_modules", ".cache", "plenum-programs");
+  mkdirSync(folder, { recursive: true });
+  // One of its own for every worker: two must not write one file.
+  const outfile = join(folder, `${path.replace(/[^a-z0-9]+/gi, "-")}-${process.pid}.mjs`);
+  await build({
+    entryPoints: [join(root, path)],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    conditions: ["source"],
+    logLevel: "silent",
+  });
+  return outfile;
+}
+
+export interface Opened {
+  readonly client: Client;
+  /** Everything that passed so far, on either side. It is judged when the test ends. */
+  readonly traffic: Traffic;
+}
+
+/** A client of any target, closed and judged when the test ends. */
+export async function openTarget(target: Target, options: ClientOptions = {}): Promise<Opened> {
+  const traffic = createTraffic();
+  const client = await connect(tapTarget(target, traffic.report), options);
+  const { revision } = client;
+  onTestFinished(async () => {
+    await client.close();
+    expect(traffic.problems(revision)).toEqual([]);
+  });
+  return { client, traffic };
+}
+
+/** A client of a target that is not judged: one that does wrong on purpose. Closed when the test ends. */
+export async function openScript(target: Target, options: ClientOptions = {}): Promise<Client> {
+  const client = await connect(target, options);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** A client of a server in this process. */
+export async function openServer(server: Server, revision?: Revision, options: ClientOptions = {}): Promise<Opened> {
+  onTestFinished(() => server.close());
+  return openTarget(memoryTarget(server), { ...options, ...(revision && { revision }) });
+}
+
+/** A client of the workshop. */
+export async function open(
+  revision: Revision | undefined,
+  transport: Transport,
+  options: ClientOptions = {},
+  workshop: WorkshopOptions = {},
+): Promise<Opened> {
+  if (transport === "memory") return openServer(createWorkshop(workshop), revision, options);
+  const program = await bundleProgram("test/client/fixtures/workshop.ts");
+  const target = stdioTarget({ command: process.execPath, args: [program, JSON.stringify(workshop)] });
+  return openTarget(target, { ...options, ...(revision && { revision }) });
+}
+
+export async function openClient(...args: Parameters<typeof open>): Promise<Client> {
+  return (await open(...args)).client;
+}
+
+/** The error that a promise is rejected with. */
+export async function errorOf(promise: Promise<unknown>): Promise<McpError> {
+  const error = await promise.then(
+    (value) => expect.fail(`expected an error, not ${JSON.stringify(value)}`),
+    (reason) => reason,
+  );
+  expect(error).toBeInstanceOf(McpError);
+  return error as McpError;
+}

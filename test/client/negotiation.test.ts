@@ -1,0 +1,884 @@
+// How a client finds out what its server speaks, and opens the connection in it.
+import { type Client, type ClientOptions, connect, McpError, type Revision, revisions } from "plenum";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { covers } from "../requirements/covers.ts";
+import { modern, sessioned } from "./harness.ts";
+import {
+  type Answer,
+  createScript,
+  discovered,
+  listIn,
+  notFound,
+  type Obj,
+  opening,
+  openScript,
+  type Sent,
+  serverInfo,
+  settle,
+} from "./script.ts";
+
+const newestSession: Revision = "2025-11-25";
+const initialized = (protocolVersion: string, capabilities: Obj = {}): Answer => ({
+  result: { protocolVersion, capabilities, serverInfo },
+});
+const versionError = (supported: readonly string[]): Answer => ({
+  error: { code: -32022, message: "Unsupported protocol version", data: { supported, requested: modern } },
+});
+const metaOf = (message: Sent | undefined): Obj => (message?.params?._meta ?? {}) as Obj;
+
+/** Why a connection did not come about. */
+async function failure(client: Promise<unknown>): Promise<McpError> {
+  const error = await client.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(McpError);
+  return error as McpError;
+}
+
+/** Its initialize takes each revision that it is offered. */
+const anySession = (message: Sent): Answer =>
+  message.method === "initialize" ? initialized(message.params?.protocolVersion as string) : undefined;
+
+describe("the probe", () => {
+  test("a server that answers it is spoken to in 2026-07-28", async () => {
+    covers(
+      ["era-stdio-probe-first", "era-stdio-probe-result-modern", "discover-client-picks-listed", "version-format"],
+      modern,
+    );
+    const script = createScript(
+      modern,
+      opening(modern, { tools: {} }, () => listIn(modern, { tools: [] })),
+    );
+    const client = await openScript(script, { info: { name: "tester", version: "9" } });
+    expect(client.revision).toBe(modern);
+    expect(client.server).toEqual({ info: serverInfo, capabilities: { tools: {} }, instructions: undefined });
+    expect(script.received[0]).toMatchObject({ method: "server/discover", params: { _meta: expect.anything() } });
+    expect(metaOf(script.received[0])).toEqual({
+      "io.modelcontextprotocol/protocolVersion": modern,
+      "io.modelcontextprotocol/clientCapabilities": {},
+      "io.modelcontextprotocol/clientInfo": { name: "tester", version: "9" },
+    });
+    await client.listTools().all();
+    expect(script.order).toEqual(["server/discover", "tools/list"]);
+    expect(metaOf(script.of("tools/list")[0])["io.modelcontextprotocol/protocolVersion"]).toBe(modern);
+    expect(script.wires).toHaveLength(1);
+  });
+
+  test("who the server is may be left out", async () => {
+    const { _meta, ...sparse } = discovered();
+    const script = createScript(modern, () => ({ result: sparse }));
+    const client = await openScript(script);
+    expect(client.server.info).toBeUndefined();
+  });
+
+  test.each([-32601, -32602, -32600, -32603, -32700, -32000, -32001, -32002, -32042, 0, 1, 401, 12_345])(
+    "error %d means a session, on the same connection",
+    async (code) => {
+      covers(["era-stdio-probe-fallback", "era-stdio-fallback-any-code", "rpc-error-legacy-range-no-meaning"], modern);
+      covers(["version-client-offers-supported", "version-client-offers-latest"], newestSession);
+      const script = createScript(newestSession, (message) =>
+        message.method === "server/discover" ? { error: { code, message: "What?" } } : anySession(message),
+      );
+      const client = await openScript(script);
+      expect(client.revision).toBe(newestSession);
+      expect(script.order).toEqual(["server/discover", "initialize", "notifications/initialized"]);
+      expect(script.of("initialize")[0]?.params?.protocolVersion).toBe(newestSession);
+      expect(script.wires).toHaveLength(1);
+    },
+  );
+
+  test.each<[string, unknown]>([
+    ["nothing", {}],
+    ["versions that are no list", { ...discovered(), supportedVersions: modern }],
+    ["versions that are no text", { ...discovered(), supportedVersions: [20_260_728] }],
+    ["no capabilities", { ...discovered(), capabilities: undefined }],
+    ["an unknown resultType", { ...discovered(), resultType: "banana" }],
+    ["a question", { ...discovered(), resultType: "input_required", requestState: "s" }],
+    ["the result of initialize", { protocolVersion: newestSession, capabilities: {}, serverInfo }],
+    ["what is no result", 5],
+    ["null", null],
+  ])("a result that holds %s means a session", async (_, result) => {
+    const script = createScript(newestSession, (message) =>
+      message.method === "server/discover" ? { result: result as Obj } : anySession(message),
+    );
+    const client = await openScript(script);
+    expect(client.revision).toBe(newestSession);
+    expect(script.order).toEqual(["server/discover", "initialize", "notifications/initialized"]);
+  });
+
+  test.each([-32020, -32021])("error %d is one of the stateless era: no session is tried", async (code) => {
+    covers("era-modern-error-stays-modern", modern);
+    const script = createScript(modern, () => ({ error: { code, message: "No" } }));
+    const error = await failure(connect(script.target));
+    expect([error.code, error.rpcCode]).toEqual(["peer_error", code]);
+    expect(script.order).toEqual(["server/discover"]);
+    await settle();
+    expect(script.wire.isClosed).toBe(true);
+  });
+
+  test("-32022 without a list of versions means a session", async () => {
+    const script = createScript(newestSession, (message) =>
+      message.method === "server/discover" ? { error: { code: -32022, message: "?" } } : anySession(message),
+    );
+    expect((await openScript(script)).revision).toBe(newestSession);
+  });
+
+  test("-32022 that names only sessions opens the best of them", async () => {
+    const script = createScript("2025-06-18", (message) =>
+      message.method === "server/discover" ? versionError(["2024-11-05", "2025-06-18"]) : anySession(message),
+    );
+    const client = await openScript(script);
+    expect(client.revision).toBe("2025-06-18");
+    expect(script.of("initialize")[0]?.params?.protocolVersion).toBe("2025-06-18");
+  });
+
+  test("-32022 that names nothing we know is an error that names both sides", async () => {
+    covers(["version-client-retries-supported", "era-modern-error-stays-modern"], modern);
+    const script = createScript(modern, () => versionError(["2031-01-01", "2032-02-02"]));
+    const error = await failure(connect(script.target));
+    expect(error.code).toBe("unsupported_version");
+    for (const one of ["2031-01-01", "2032-02-02", modern, "2024-11-05"]) expect(error.message).toContain(one);
+    expect(error.data).toEqual({ supported: ["2031-01-01", "2032-02-02"] });
+    expect(script.order).toEqual(["server/discover"]);
+    await settle();
+    expect(script.wire.isClosed).toBe(true);
+  });
+
+  test("a server that refuses the very version it names ends it, and is not asked for ever", async () => {
+    covers("era-modern-error-stays-modern", modern);
+    const script = createScript(modern, () => versionError([modern]));
+    expect(await failure(connect(script.target))).toMatchObject({ code: "peer_error", rpcCode: -32022 });
+    expect(script.order).toEqual(["server/discover"]);
+  });
+
+  test("versions of a stranger cannot forge lines of a log, and are not all repeated", async () => {
+    const strange = [
+      "2031-01-01\n[warn] forged",
+      "x".repeat(10_000),
+      ...Array.from({ length: 100 }, (_, i) => `v${i}`),
+    ];
+    const script = createScript(modern, () => versionError(strange));
+    const { message } = await failure(connect(script.target));
+    expect(message).not.toMatch(/\p{Cc}/u);
+    expect(message.length).toBeLessThan(2000);
+  });
+
+  test("a discover result that lists only sessions opens the best of them", async () => {
+    const script = createScript("2025-03-26", (message) =>
+      message.method === "server/discover"
+        ? { result: discovered({}, ["2024-11-05", "2025-03-26", "1999-01-01"]) }
+        : anySession(message),
+    );
+    const client = await openScript(script);
+    expect(client.revision).toBe("2025-03-26");
+    expect(script.order).toEqual(["server/discover", "initialize", "notifications/initialized"]);
+  });
+
+  test("a discover result that lists nothing we know is an error", async () => {
+    covers("discover-client-picks-listed", modern);
+    const script = createScript(modern, () => ({ result: discovered({}, ["2031-01-01"]) }));
+    expect(await failure(connect(script.target))).toMatchObject({
+      code: "unsupported_version",
+      message: expect.stringContaining("2031-01-01"),
+    });
+    expect(script.order).toEqual(["server/discover"]);
+  });
+
+  test("of several versions the newest that we know is used", async () => {
+    const script = createScript(modern, () => ({ result: discovered({}, ["2024-11-05", "2031-01-01", modern]) }));
+    expect((await openScript(script)).revision).toBe(modern);
+  });
+});
+
+describe("silence", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** A client on its way, and whether it has arrived. */
+  function open(script: ReturnType<typeof createScript>, options: ClientOptions = {}) {
+    const state: { client?: Client; error?: McpError } = {};
+    const done = openScript(script, options).then(
+      (client) => {
+        state.client = client;
+      },
+      (error) => {
+        state.error = error;
+      },
+    );
+    return Object.assign(state, { done });
+  }
+
+  test("after probeTimeoutMs a session is opened, and a late answer to the probe is nobody's", async () => {
+    covers("era-stdio-probe-fallback", modern);
+    const script = createScript(newestSession, anySession);
+    const opened = open(script, { probeTimeoutMs: 300 });
+    const probe = await script.heard("server/discover");
+    await vi.advanceTimersByTimeAsync(299);
+    expect(script.order).toEqual(["server/discover"]);
+    await vi.advanceTimersByTimeAsync(1);
+    await opened.done;
+    expect(opened.client?.revision).toBe(newestSession);
+    script.wire.send({ jsonrpc: "2.0", id: probe.id, result: discovered() });
+    await settle();
+    expect(opened.client?.revision).toBe(newestSession);
+    expect(opened.client?.state).toBe("open");
+    expect(script.order).toEqual(["server/discover", "initialize", "notifications/initialized"]);
+  });
+
+  test("the default is 5 seconds", async () => {
+    const script = createScript(newestSession, anySession);
+    const opened = open(script);
+    await script.heard("server/discover");
+    await vi.advanceTimersByTimeAsync(4999);
+    expect(script.of("initialize")).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await opened.done;
+    expect(opened.client?.revision).toBe(newestSession);
+  });
+
+  test("a slow server of the stateless era is spoken to in it, though initialize was sent too", async () => {
+    const script = createScript(undefined, () => undefined);
+    const opened = open(script, { probeTimeoutMs: 100 });
+    const probe = await script.heard("server/discover");
+    await vi.advanceTimersByTimeAsync(100);
+    await script.heard("initialize");
+    script.wire.send({ jsonrpc: "2.0", id: probe.id, result: discovered() });
+    await opened.done;
+    expect(opened.client?.revision).toBe(modern);
+  });
+
+  test.each<[string, (probe: Sent, handshake: Sent) => unknown[]]>([
+    [
+      "first the probe",
+      (probe, handshake) => [
+        { id: probe.id, result: discovered() },
+        { id: handshake.id, ...initialized(newestSession) },
+      ],
+    ],
+    [
+      "the handshake refused",
+      (probe, handshake) => [
+        { id: probe.id, result: discovered() },
+        { id: handshake.id, ...versionError([modern]) },
+      ],
+    ],
+    [
+      "first the handshake, refused",
+      (probe, handshake) => [
+        { id: handshake.id, ...notFound },
+        { id: probe.id, result: discovered() },
+      ],
+    ],
+  ])("a slow server that answers both at once, %s: no session is begun", async (_, answers) => {
+    const script = createScript(undefined, () => undefined);
+    const opened = open(script, { probeTimeoutMs: 100 });
+    const probe = await script.heard("server/discover");
+    await vi.advanceTimersByTimeAsync(100);
+    const handshake = await script.heard("initialize");
+    for (const one of answers(probe, handshake)) script.wire.send({ jsonrpc: "2.0", ...(one as Obj) });
+    await opened.done;
+    await settle();
+    expect(opened.client?.revision).toBe(modern);
+    expect(script.order).toEqual(["server/discover", "initialize"]);
+    expect(script.problems).toEqual([]);
+  });
+
+  test("a slow server of sessions, which answers in order, gets one session", async () => {
+    const script = createScript(undefined, () => undefined);
+    const opened = open(script, { probeTimeoutMs: 100 });
+    const probe = await script.heard("server/discover");
+    await vi.advanceTimersByTimeAsync(100);
+    const handshake = await script.heard("initialize");
+    script.wire.send({ jsonrpc: "2.0", id: probe.id, ...notFound });
+    script.wire.send({ jsonrpc: "2.0", id: handshake.id, ...initialized("2025-06-18") });
+    await opened.done;
+    expect(opened.client?.revision).toBe("2025-06-18");
+    expect(script.order).toEqual(["server/discover", "initialize", "notifications/initialized"]);
+  });
+
+  test("when neither is answered, connecting takes connectTimeoutMs in all and nothing is cancelled", async () => {
+    covers(["lifecycle-handle-initialize-timeout", "cancel-not-initialize", "timeout-every-request"], newestSession);
+    const script = createScript(undefined, () => undefined);
+    const opened = open(script, { probeTimeoutMs: 100, connectTimeoutMs: 1000 });
+    await script.heard("server/discover");
+    await vi.advanceTimersByTimeAsync(999);
+    expect(opened.error).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    await opened.done;
+    expect(opened.error?.code).toBe("timeout");
+    await settle();
+    expect(script.order).toEqual(["server/discover", "initialize"]);
+    expect(script.wire.isClosed).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test.each(sessioned)("a session of %s that never opens: timeout, closed, not cancelled", async (revision) => {
+    covers(["lifecycle-handle-initialize-timeout", "cancel-not-initialize", "timeout-every-request"], revision);
+    const script = createScript(revision, () => undefined);
+    const opened = open(script, { revision });
+    await script.heard("initialize");
+    await vi.advanceTimersByTimeAsync(59_999);
+    expect(opened.error).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    await opened.done;
+    expect(opened.error).toMatchObject({ code: "timeout", message: expect.stringContaining("60000 ms") });
+    expect(opened.error?.message).not.toContain("told to stop");
+    await settle();
+    expect(script.order).toEqual(["initialize"]);
+    expect(script.wire.isClosed).toBe(true);
+  });
+
+  test.each([undefined, ...revisions])("an abort while it connects (pinned: %s)", async (revision) => {
+    if (revision) covers("cancel-not-initialize", revision);
+    const script = createScript(undefined, () => undefined);
+    const controller = new AbortController();
+    const opened = open(script, { ...(revision && { revision }), signal: controller.signal });
+    await script.when(() => true);
+    controller.abort(new Error("changed my mind"));
+    await opened.done;
+    expect(opened.error).toMatchObject({ code: "aborted", cause: { message: "changed my mind" } });
+    await settle();
+    expect(script.received).toHaveLength(1);
+    expect(script.wire.isClosed).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("an abort while both are awaited", async () => {
+    covers("cancel-not-initialize", newestSession);
+    const script = createScript(undefined, () => undefined);
+    const controller = new AbortController();
+    const opened = open(script, { signal: controller.signal, probeTimeoutMs: 10 });
+    await script.heard("server/discover");
+    await vi.advanceTimersByTimeAsync(10);
+    await script.heard("initialize");
+    controller.abort("enough");
+    await opened.done;
+    expect(opened.error).toMatchObject({ code: "aborted", cause: "enough" });
+    await settle();
+    expect(script.order).toEqual(["server/discover", "initialize"]);
+  });
+
+  test("an abort beforehand sends nothing", async () => {
+    const script = createScript(undefined, () => undefined);
+    const opened = open(script, { signal: AbortSignal.abort("no") });
+    await opened.done;
+    expect(opened.error?.code).toBe("aborted");
+    expect(script.received).toEqual([]);
+  });
+});
+
+describe("the handshake", () => {
+  test.each(sessioned)("the server's choice of %s is used", async (revision) => {
+    covers(
+      ["version-single-per-session", "lifecycle-initialized-notification", "version-client-offers-supported"],
+      revision,
+    );
+    covers(
+      ["version-client-offers-latest", "lifecycle-operation-version", "lifecycle-operation-version-2025-06"],
+      revision,
+    );
+    const script = createScript(
+      revision,
+      opening(revision, { tools: {} }, () => ({ result: { tools: [] } })),
+    );
+    const client = await openScript(script);
+    expect(client.revision).toBe(revision);
+    expect(script.of("initialize")[0]?.params?.protocolVersion).toBe(newestSession);
+    expect(script.of("notifications/initialized")).toEqual([{ jsonrpc: "2.0", method: "notifications/initialized" }]);
+    await client.listTools().all();
+    // Judged in the revision by the script.
+    expect(script.order).toEqual(["server/discover", "initialize", "notifications/initialized", "tools/list"]);
+    expect(client.revision).toBe(revision);
+  });
+
+  test.each(["2099-01-01", modern, "1.0", "", 5, undefined])("an offer of %j ends it", async (offered) => {
+    covers(["version-client-disconnects", "lifecycle-handle-version-mismatch"], newestSession);
+    const script = createScript(undefined, (message) =>
+      message.method === "initialize"
+        ? { result: { protocolVersion: offered, capabilities: {}, serverInfo } }
+        : notFound,
+    );
+    const error = await failure(connect(script.target));
+    expect(error.code).toBe("unsupported_version");
+    if (typeof offered === "string") expect(error.message).toContain(offered);
+    expect(error.message).toContain(newestSession);
+    await settle();
+    expect(script.of("notifications/initialized")).toEqual([]);
+    expect(script.wire.isClosed).toBe(true);
+  });
+
+  test.each(sessioned)("an offer that is unknown ends a handshake pinned to %s", async (revision) => {
+    covers(["version-client-disconnects", "lifecycle-handle-version-mismatch"], revision);
+    const script = createScript(undefined, () => initialized("2099-01-01"));
+    const error = await failure(connect(script.target, { revision }));
+    expect(error).toMatchObject({ code: "unsupported_version", data: { offered: "2099-01-01" } });
+    expect(error.message).toContain(revision);
+    await settle();
+    expect(script.order).toEqual(["initialize"]);
+    expect(script.wire.isClosed).toBe(true);
+  });
+
+  test("an answer without what it must hold is refused, and says what is missing", async () => {
+    const script = createScript(undefined, (message) =>
+      message.method === "initialize" ? { result: { protocolVersion: newestSession, serverInfo } } : notFound,
+    );
+    expect(await failure(connect(script.target))).toMatchObject({
+      code: "invalid_result",
+      message: expect.stringContaining("capabilities"),
+    });
+    await settle();
+    expect(script.of("notifications/initialized")).toEqual([]);
+    expect(script.wire.isClosed).toBe(true);
+  });
+
+  test("a server that refuses both is told apart from one that is gone", async () => {
+    const script = createScript(undefined, ({ method }) => ({ error: { code: -32099, message: `no ${method}` } }));
+    const error = await failure(connect(script.target));
+    expect(error).toMatchObject({
+      code: "peer_error",
+      rpcCode: -32099,
+      message: expect.stringContaining("initialize"),
+    });
+  });
+
+  test.each(sessioned)("in %s initialize comes first, then initialized, and then requests", async (revision) => {
+    covers(
+      ["lifecycle-init-first", "lifecycle-client-sends-initialize", "lifecycle-initialized-notification"],
+      revision,
+    );
+    covers(
+      ["schema-initialize-request", "schema-implementation", "lifecycle-init-not-batched", "rpc-support-core"],
+      revision,
+    );
+    const script = createScript(revision, opening(revision, {}));
+    await openScript(script, { revision });
+    expect(script.order).toEqual(["initialize", "notifications/initialized"]);
+    expect(script.received[0]).toMatchObject({
+      jsonrpc: "2.0",
+      method: "initialize",
+      params: {
+        protocolVersion: revision,
+        capabilities: {},
+        clientInfo: { name: "plenum", version: expect.any(String) },
+      },
+    });
+  });
+
+  test.each(sessioned)("in %s nothing is asked before the answer, and pings are answered", async (revision) => {
+    covers(
+      ["lifecycle-client-no-early-requests", "ping-respond", "rpc-response-same-id", "schema-empty-result"],
+      revision,
+    );
+    let finish: (answer: Answer) => void = () => {};
+    const script = createScript(revision, (message) =>
+      message.method === "initialize" ? new Promise<Answer>((resolve) => (finish = resolve)) : undefined,
+    );
+    const opened = openScript(script, {
+      revision,
+      logLevel: "info",
+      roots: [],
+      onListChanged: () => {},
+      onElicit: () => ({ action: "decline" }),
+    });
+    await script.heard("initialize");
+    const { wire } = script;
+    wire.send({ jsonrpc: "2.0", id: 0, method: "ping" });
+    wire.send({ jsonrpc: "2.0", id: "0", method: "roots/list" });
+    wire.notify("notifications/tools/list_changed");
+    await script.when(({ id }) => id === "0");
+    expect(wire.received.slice(1)).toEqual([
+      { jsonrpc: "2.0", id: 0, result: {} },
+      { jsonrpc: "2.0", id: "0", error: expect.objectContaining({ code: -32601 }) },
+    ]);
+    finish(initialized(revision, { logging: {} }));
+    await opened;
+    await script.heard("logging/setLevel");
+    expect(script.order).toEqual(["initialize", "result", "error", "notifications/initialized", "logging/setLevel"]);
+  });
+
+  test.each(sessioned)("in %s what comes right behind the answer is heard", async (revision) => {
+    const changes: string[] = [];
+    const script = createScript(revision, (message, wire) => {
+      if (message.method !== "initialize") return undefined;
+      wire.send({ jsonrpc: "2.0", id: message.id, ...initialized(revision, { tools: { listChanged: true } }) });
+      wire.send({ jsonrpc: "2.0", id: 0, method: "roots/list" });
+      wire.notify("notifications/tools/list_changed");
+      return undefined;
+    });
+    const client = await openScript(script, {
+      revision,
+      roots: ["file:///home"],
+      onListChanged: (kind) => changes.push(kind),
+    });
+    await script.when(({ id, result }) => id === 0 && result !== undefined);
+    expect(script.received.at(-1)).toEqual({ jsonrpc: "2.0", id: 0, result: { roots: [{ uri: "file:///home" }] } });
+    expect(changes).toEqual(["tools"]);
+    expect(client.state).toBe("open");
+  });
+});
+
+describe("a pinned revision", () => {
+  test.each(revisions)("%s is opened at once", async (revision) => {
+    const script = createScript(revision, opening(revision, {}));
+    const client = await openScript(script, { revision });
+    expect(client.revision).toBe(revision);
+    expect(script.order).toEqual(
+      revision === modern ? ["server/discover"] : ["initialize", "notifications/initialized"],
+    );
+  });
+
+  test.each(sessioned)("a server that offers another than %s is refused", async (revision) => {
+    const other = revision === "2024-11-05" ? "2025-06-18" : "2024-11-05";
+    const script = createScript(undefined, () => initialized(other));
+    const error = await failure(connect(script.target, { revision }));
+    expect(error.code).toBe("unsupported_version");
+    expect(error.message).toContain(other);
+    expect(error.message).toContain(revision);
+    await settle();
+    expect(script.wire.isClosed).toBe(true);
+    expect(script.order).toEqual(["initialize"]);
+  });
+
+  test.each<[string, Answer, string]>([
+    ["says -32601", notFound, "2026-07-28"],
+    ["says -32000", { error: { code: -32000, message: "Server not initialized" } }, "Server not initialized"],
+    ["lists others", { result: discovered({}, ["2025-11-25"]) }, "2025-11-25"],
+    ["says -32022", versionError(["2025-11-25"]), "2025-11-25"],
+  ])("2026-07-28: a server that %s is refused, and no session opened", async (_, answer, named) => {
+    covers("era-stdio-modern-only-probe", modern);
+    const script = createScript(modern, () => answer);
+    const error = await failure(connect(script.target, { revision: modern }));
+    expect(error.code).toBe("unsupported_version");
+    expect(error.message).toContain(named);
+    expect(error.message).toContain(modern);
+    expect(script.order).toEqual(["server/discover"]);
+    await settle();
+    expect(script.wire.isClosed).toBe(true);
+  });
+});
+
+describe("what is remembered under the target's key", () => {
+  let keys = 0;
+  const newKey = (): string => `negotiation-test-${keys++}`;
+
+  test("a server of sessions is not probed a second time", async () => {
+    covers("era-cache", modern);
+    covers(["lifecycle-init-first", "lifecycle-client-sends-initialize"], "2025-06-18");
+    const script = createScript("2025-06-18", opening("2025-06-18", {}), { key: newKey() });
+    await openScript(script);
+    expect(script.order).toEqual(["server/discover", "initialize", "notifications/initialized"]);
+    const second = await openScript(script);
+    expect(second.revision).toBe("2025-06-18");
+    expect(script.wires[1]?.received.map(({ method }) => method)).toEqual(["initialize", "notifications/initialized"]);
+    // Offered the newest again: it may have learnt more since.
+    expect(script.wires[1]?.received[0]?.params?.protocolVersion).toBe(newestSession);
+  });
+
+  test("without a key nothing is remembered", async () => {
+    const script = createScript("2025-06-18", opening("2025-06-18", {}));
+    await openScript(script);
+    await openScript(script);
+    expect(script.wires.map(({ received }) => received[0]?.method)).toEqual(["server/discover", "server/discover"]);
+  });
+
+  test.each<[string, Answer]>([
+    ["an error", notFound],
+    ["-32022", versionError([modern])],
+    ["an offer that is unknown", initialized("2099-01-01")],
+    ["no handshake's answer", { result: {} }],
+  ])("when it has become wrong, told by %s, the server is probed again", async (_, refusal) => {
+    let isNew = false;
+    const old = opening("2025-06-18", {});
+    const script = createScript(
+      undefined,
+      (message, wire) => {
+        if (!isNew) return old(message, wire);
+        return message.method === "initialize" ? refusal : opening(modern, {})(message, wire);
+      },
+      { key: newKey() },
+    );
+    await openScript(script);
+    isNew = true;
+    expect((await openScript(script)).revision).toBe(modern);
+    expect(script.wires[1]?.received.map(({ method }) => method)).toEqual(["initialize", "server/discover"]);
+    // And is remembered as what it is now.
+    await openScript(script);
+    expect(script.wires[2]?.received.map(({ method }) => method)).toEqual(["server/discover"]);
+    expect(script.wires).toHaveLength(3);
+  });
+
+  test("a server that is just gone is not started twice because of it", async () => {
+    let isGone = false;
+    const old = opening("2025-06-18", {});
+    const script = createScript(
+      undefined,
+      (message, wire) => {
+        if (!isGone) return old(message, wire);
+        wire.close(new Error("exited with code 1"));
+        return undefined;
+      },
+      { key: newKey() },
+    );
+    await openScript(script);
+    isGone = true;
+    const error = await failure(connect(script.target));
+    expect(error).toMatchObject({ code: "connection_lost", message: expect.stringContaining("exited with code 1") });
+    expect(script.wires).toHaveLength(2);
+  });
+
+  test("a revision that is pinned is opened whatever is remembered", async () => {
+    const key = newKey();
+    const script = createScript("2025-06-18", opening("2025-06-18", {}), { key });
+    await openScript(script);
+    const pinned = createScript(modern, opening(modern, {}), { key });
+    expect((await openScript(pinned, { revision: modern })).revision).toBe(modern);
+  });
+});
+
+describe("a server that does not survive the probe", () => {
+  const fragile = (message: Sent, wire: { close(cause?: unknown): void }): Answer => {
+    if (message.method === "server/discover") wire.close(new Error("exited with code 3"));
+    return anySession(message);
+  };
+
+  test("is opened once more, and asked nothing before initialize", async () => {
+    covers(["lifecycle-init-first", "lifecycle-client-sends-initialize"], newestSession);
+    const states: unknown[] = [];
+    const script = createScript(newestSession, fragile, { key: "negotiation-test-fragile" });
+    const client = await openScript(script, { onStateChange: (state) => states.push(state) });
+    expect(client.revision).toBe(newestSession);
+    expect(script.wires.map(({ received }) => received.map(({ method }) => method))).toEqual([
+      ["server/discover"],
+      ["initialize", "notifications/initialized"],
+    ]);
+    expect(states).toEqual(["connecting", "open"]);
+    // The next time it is known.
+    await openScript(script);
+    expect(script.wires).toHaveLength(3);
+  });
+
+  test("one that dies of anything is opened twice, not more, and its reason told", async () => {
+    const script = createScript(undefined, (_, wire) => {
+      wire.close(new Error("exited with code 3"));
+      return undefined;
+    });
+    const error = await failure(connect(script.target));
+    expect(error.code).toBe("connection_lost");
+    expect(error.message).toContain("exited with code 3");
+    expect(script.wires).toHaveLength(2);
+  });
+
+  test("one that dies of initialize is not opened again", async () => {
+    const script = createScript(undefined, (message, wire) => {
+      if (message.method === "server/discover") return notFound;
+      wire.close();
+      return undefined;
+    });
+    expect((await failure(connect(script.target))).code).toBe("connection_lost");
+    expect(script.wires).toHaveLength(1);
+  });
+
+  test.each(revisions)("nor is any when %s is pinned", async (revision) => {
+    const script = createScript(undefined, (_, wire) => {
+      wire.close();
+      return undefined;
+    });
+    expect((await failure(connect(script.target, { revision }))).code).toBe("connection_lost");
+    expect(script.wires).toHaveLength(1);
+  });
+
+  test.each(revisions)(
+    "one of %s that ends right behind its answer is lost, and the client not open",
+    async (revision) => {
+      for (let turns = 0; turns < 12; turns++) {
+        const states: string[] = [];
+        const answer = opening(revision, {});
+        const script = createScript(undefined, async (message, wire) => {
+          const given = (await answer(message, wire)) as Obj | undefined;
+          if (!given) return undefined;
+          wire.send({ jsonrpc: "2.0", id: message.id, ...given });
+          // So many steps behind: wherever the client is by then, it must notice.
+          settle(turns).then(() => wire.close(new Error("gone")));
+          return undefined;
+        });
+        const told = connect(script.target, { revision, onStateChange: (state) => states.push(state) });
+        const client = await told.catch(() => undefined);
+        await settle();
+        expect(states.at(-1)).toBe("closed");
+        expect(states.filter((state) => state === "open").length).toBeLessThanOrEqual(1);
+        if (!client) continue;
+        expect(client.state).toBe("closed");
+        expect(await failure(client.ping())).toMatchObject({ code: "connection_lost" });
+        await client.close();
+      }
+    },
+  );
+});
+
+describe("a target that cannot be opened", () => {
+  test("its reason is passed on", async () => {
+    const target = { name: "none", open: () => Promise.reject(new McpError("connection_lost", "no such command")) };
+    expect(await failure(connect(target))).toMatchObject({ message: "no such command" });
+  });
+});
+
+describe("what the client declares", () => {
+  const elicit = () => ({ action: "decline" }) as const;
+  const sample = () => ({ role: "assistant", content: { type: "text", text: "" }, model: "m" }) as const;
+
+  async function declared(revision: Revision, options: ClientOptions): Promise<unknown> {
+    const script = createScript(revision, opening(revision, {}));
+    await openScript(script, { ...options, revision });
+    const [first] = script.received;
+    return revision === modern
+      ? metaOf(first)["io.modelcontextprotocol/clientCapabilities"]
+      : first?.params?.capabilities;
+  }
+
+  /** By revision: what is declared in 2024-11-05 and 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28. */
+  const table: [string, ClientOptions, old: Obj, june: Obj, november: Obj, now: Obj][] = [
+    ["nothing", {}, {}, {}, {}, {}],
+    [
+      "onElicit",
+      { onElicit: elicit },
+      {},
+      { elicitation: {} },
+      { elicitation: { form: {} } },
+      { elicitation: { form: {} } },
+    ],
+    ["onElicitUrl", { onElicitUrl: elicit }, {}, {}, { elicitation: { url: {} } }, { elicitation: { url: {} } }],
+    [
+      "both",
+      { onElicit: elicit, onElicitUrl: elicit },
+      {},
+      { elicitation: {} },
+      { elicitation: { form: {}, url: {} } },
+      { elicitation: { form: {}, url: {} } },
+    ],
+    ["onSample", { onSample: sample }, { sampling: {} }, { sampling: {} }, { sampling: {} }, { sampling: {} }],
+    [
+      "sampleTools and sampleContext",
+      { onSample: sample, sampleTools: true, sampleContext: true },
+      { sampling: {} },
+      { sampling: {} },
+      { sampling: { tools: {}, context: {} } },
+      { sampling: { tools: {}, context: {} } },
+    ],
+    [
+      "roots",
+      { roots: [] },
+      { roots: { listChanged: true } },
+      { roots: { listChanged: true } },
+      { roots: { listChanged: true } },
+      { roots: {} },
+    ],
+    [
+      "an extension",
+      { extensions: { "com.example/x": { y: 1 } } },
+      {},
+      {},
+      {},
+      { extensions: { "com.example/x": { y: 1 } } },
+    ],
+  ];
+
+  test.each(
+    table.flatMap(([name, options, old, june, november, now]) =>
+      revisions.map((revision) => {
+        const expected = { "2025-06-18": june, "2025-11-25": november, "2026-07-28": now }[revision as string] ?? old;
+        return { name, options, revision, expected };
+      }),
+    ),
+  )("$name in $revision", async ({ options, revision, expected }) => {
+    covers(
+      [
+        "schema-client-capabilities",
+        "schema-client-capabilities-2025-06",
+        "schema-client-capabilities-2025-11",
+        "schema-client-capabilities-2026",
+        "schema-capability-values",
+      ],
+      revision,
+    );
+    expect(await declared(revision, options)).toEqual(expected);
+  });
+
+  test("what the client is, as far as the revision can say it", async () => {
+    const icons = [{ src: "https://example.com/icon.png" }];
+    const info = {
+      name: "tester",
+      version: "1",
+      title: "The Tester",
+      description: "Tests",
+      websiteUrl: "https://example.com",
+      icons,
+    };
+    const told = async (revision: Revision): Promise<unknown> => {
+      const script = createScript(revision, opening(revision, {}));
+      await openScript(script, { info, revision });
+      const [first] = script.received;
+      return revision === modern ? metaOf(first)["io.modelcontextprotocol/clientInfo"] : first?.params?.clientInfo;
+    };
+    const plain = { name: "tester", version: "1" };
+    expect(await told("2024-11-05")).toEqual(plain);
+    expect(await told("2025-03-26")).toEqual(plain);
+    expect(await told("2025-06-18")).toEqual({ ...plain, title: "The Tester" });
+    expect(await told("2025-11-25")).toEqual(info);
+    expect(await told(modern)).toEqual(info);
+  });
+
+  test.each(revisions)("capabilities of %s that nobody knows are tolerated and shown", async (revision) => {
+    covers("schema-capabilities-open", revision);
+    const capabilities = { "x-strange": { deep: [1] }, tools: { listChanged: true, also: 1 } };
+    const script = createScript(revision, opening(revision, capabilities));
+    const client = await openScript(script, { revision });
+    expect(client.server.capabilities).toEqual(capabilities);
+  });
+
+  test.each(sessioned)("capabilities of %s that are none are refused", async (revision) => {
+    covers("schema-capability-values", revision);
+    for (const capabilities of [{ tools: true }, { tools: { listChanged: "yes" } }]) {
+      const script = createScript(undefined, opening(revision, capabilities));
+      expect(await failure(connect(script.target, { revision }))).toMatchObject({ code: "invalid_result" });
+    }
+  });
+
+  test.each(revisions)("a server of %s without a version is refused", async (revision) => {
+    covers("schema-implementation", revision);
+    const nameless = { name: "x" };
+    const script = createScript(undefined, ({ method }) =>
+      method === "initialize"
+        ? { result: { protocolVersion: revision, capabilities: {}, serverInfo: nameless } }
+        : { result: { ...discovered(), _meta: { "io.modelcontextprotocol/serverInfo": nameless } } },
+    );
+    const error = await failure(connect(script.target, { revision }));
+    expect(error.message).toContain("version");
+  });
+
+  test.each(revisions)("in %s what the server did not declare is not asked of it", async (revision) => {
+    covers(
+      [
+        "lifecycle-operation-capabilities",
+        "lifecycle-operation-capabilities-2025-06",
+        "lifecycle-handle-capability-failure",
+      ],
+      revision,
+    );
+    const script = createScript(revision, opening(revision, { prompts: {} }));
+    const client = await openScript(script, { revision });
+    const before = script.received.length;
+    for (const attempt of [
+      client.listTools().all(),
+      client.callTool("x"),
+      client.readResource("x:y"),
+      client.subscribe("x:y"),
+      client.setLogLevel("info"),
+    ]) {
+      const error = await failure(attempt);
+      expect(error.code).toBe("method_not_found");
+      expect(error.message).toContain("prompts");
+    }
+    expect(script.received).toHaveLength(before);
+  });
+});

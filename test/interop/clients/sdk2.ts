@@ -1,0 +1,118 @@
+// The official client of the 2.x line (2026-07-28 and all before) over its own stdio transport, in the shape of harness.ts.
+import type {
+  ClientOptions,
+  CompleteRequest,
+  CreateMessageResult,
+  LoggingLevel,
+  McpSubscription,
+} from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { register } from "tsx/esm/api";
+import type { Command, Handlers, Obj, OfficialClient } from "../harness.ts";
+
+// The tests run with the export condition `source`. A package that this client needs has one too, and it is TypeScript.
+const unregister = register();
+const { Client } = await import("@modelcontextprotocol/client");
+await unregister();
+
+const newest = "2026-07-28";
+
+/**
+ * How the revision is found: "auto" tries the newest on a process of its own first, "default" is what the client does when
+ * it is told nothing, and a revision is the only one that is offered.
+ */
+export async function connectOfficial(
+  { command, args }: Command,
+  handlers: Handlers = {},
+  revision: "auto" | "default" | (string & {}) = "auto",
+): Promise<OfficialClient> {
+  const { elicit, sample, roots } = handlers;
+  const client = new Client(
+    { name: "official-2x", version: "2.0.0" },
+    {
+      capabilities: {
+        ...(elicit && { elicitation: { form: {} } }),
+        ...(sample && { sampling: {} }),
+        ...(roots && { roots: {} }),
+      },
+      ...negotiation(revision),
+    },
+  );
+  const logs: Obj[] = [];
+  const updates: string[] = [];
+  const changes: string[] = [];
+  let stderr = "";
+  let logLevel: string | undefined;
+  const subscriptions = new Map<string, McpSubscription>();
+
+  if (elicit)
+    client.setRequestHandler("elicitation/create", ({ params }) => ({ action: "cancel", ...elicit(params as Obj) }));
+  if (sample)
+    client.setRequestHandler(
+      "sampling/createMessage",
+      ({ params }) => sample(params as Obj) as unknown as CreateMessageResult,
+    );
+  if (roots) client.setRequestHandler("roots/list", () => ({ roots: roots() }));
+  client.setNotificationHandler("notifications/message", ({ params }) => void logs.push(params));
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void updates.push(params.uri));
+  client.setNotificationHandler("notifications/tools/list_changed", ({ method }) => void changes.push(method));
+
+  const transport = new StdioClientTransport({ command, args: [...args], stderr: "pipe" });
+  transport.stderr?.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  await client.connect(transport);
+  const isStateless = client.getNegotiatedProtocolVersion() === newest;
+
+  return {
+    logs,
+    updates,
+    changes,
+    stderr: () => stderr,
+    revision: () => client.getNegotiatedProtocolVersion(),
+    serverInfo: () => client.getServerVersion(),
+    instructions: () => client.getInstructions(),
+    listTools: async () => (await client.listTools()).tools,
+    callTool: (name, toolArgs, { onProgress, signal } = {}) =>
+      client.callTool(
+        {
+          name,
+          ...(toolArgs && { arguments: toolArgs }),
+          ...(logLevel && { _meta: { "io.modelcontextprotocol/logLevel": logLevel } }),
+        },
+        { ...(onProgress && { onprogress: onProgress }), ...(signal && { signal }) },
+      ),
+    listResources: async () => (await client.listResources()).resources,
+    listResourceTemplates: async () => (await client.listResourceTemplates()).resourceTemplates,
+    readResource: async (uri) => (await client.readResource({ uri })).contents,
+    subscribe: async (uri) => {
+      if (isStateless) subscriptions.set(uri, await client.listen({ resourceSubscriptions: [uri] }));
+      else await client.subscribeResource({ uri });
+    },
+    unsubscribe: async (uri) => {
+      if (isStateless) await subscriptions.get(uri)?.close();
+      else await client.unsubscribeResource({ uri });
+    },
+    watchTools: async () => {
+      if (isStateless) await client.listen({ toolsListChanged: true });
+    },
+    listPrompts: async () => (await client.listPrompts()).prompts,
+    getPrompt: async (name, promptArgs) => (await client.getPrompt({ name, arguments: promptArgs })).messages,
+    complete: async (ref, argument) =>
+      (await client.complete({ ref, argument } as CompleteRequest["params"])).completion.values,
+    ping: async () => void (await client.ping()),
+    // 2026-07-28 has no level of a session: each request says what it wants to hear.
+    setLogLevel: async (level) => {
+      if (isStateless) logLevel = level;
+      else await client.setLoggingLevel(level as LoggingLevel);
+    },
+    close: () => client.close(),
+  };
+}
+
+function negotiation(revision: string): ClientOptions {
+  if (revision === "default") return {};
+  if (revision === "auto") return { versionNegotiation: { mode: "auto" } };
+  if (revision === newest) return { versionNegotiation: { mode: { pin: newest } } };
+  return { supportedProtocolVersions: [revision] };
+}

@@ -1,0 +1,105 @@
+// The peers of the interop tests, and one shape for all official clients.
+//
+// The servers of this folder have one surface: the tools echo {text}, add {a, b} → {sum}, slow {steps, delayMs} (tells its
+// progress, writes "cancelled" to stderr when it is), ask (a form {name}), sample {prompt}, roots, fail, log {message},
+// touch (memo://one was updated), grow (a new tool, grown); the resource memo://one and the template memo://{id}; the prompt
+// greet {name} with completion.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { root } from "../house/source.ts";
+
+export type Obj = Record<string, unknown>;
+
+export interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+const here = dirname(fileURLToPath(import.meta.url));
+const packages = join(root, "node_modules", "@modelcontextprotocol");
+const node = (...args: string[]): Command => ({ command: process.execPath, args });
+
+export const ourServer: Command = node("--conditions=source", "--import", "tsx", join(here, "our-server.ts"));
+export const sdk1Server: Command = node(join(here, "servers", "sdk1.mjs"));
+export const sdk2Server: Command = node(join(here, "servers", "sdk2.mjs"));
+
+/** One of the published servers: everything, filesystem, memory. */
+export function publishedServer(name: string, ...args: string[]): Command {
+  return node(join(packages, `server-${name}`, "dist", "index.js"), ...args);
+}
+
+export interface CountedCommand extends Command {
+  /** The ids of all processes that were started by it. */
+  pids(): readonly number[];
+}
+
+/** The same server, by way of a file that writes down its process id first. */
+export function counted({ command, args }: Command, folder: string): CountedCommand {
+  const list = join(mkdtempSync(join(folder, "pids-")), "pids");
+  const read = (): string[] => {
+    try {
+      return readFileSync(list, "utf8").trim().split("\n");
+    } catch {
+      return [];
+    }
+  };
+  return { command, args: [join(here, "servers", "counted.mjs"), list, ...args], pids: () => read().map(Number) };
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A folder that is gone after the tests. */
+export function makeFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "plenum-interop-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** What the client's side answers, in the words of the protocol. */
+export interface Handlers {
+  readonly elicit?: (params: Obj) => Obj;
+  readonly sample?: (params: Obj) => Obj;
+  readonly roots?: () => { uri: string; name?: string }[];
+}
+
+export interface CallOptions {
+  readonly onProgress?: (update: Obj) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** An official client, of whatever line. Results are as they came over the wire. */
+export interface OfficialClient {
+  revision(): string | undefined;
+  serverInfo(): Obj | undefined;
+  instructions(): string | undefined;
+  listTools(): Promise<Obj[]>;
+  callTool(name: string, args?: Obj, options?: CallOptions): Promise<Obj>;
+  listResources(): Promise<Obj[]>;
+  listResourceTemplates(): Promise<Obj[]>;
+  readResource(uri: string): Promise<Obj[]>;
+  subscribe(uri: string): Promise<void>;
+  unsubscribe(uri: string): Promise<void>;
+  /** Hears when the list of tools changes. In a session it does so anyway. */
+  watchTools(): Promise<void>;
+  listPrompts(): Promise<Obj[]>;
+  getPrompt(name: string, args: Record<string, string>): Promise<Obj[]>;
+  complete(ref: Obj, argument: { name: string; value: string }): Promise<string[]>;
+  /** Rejects where the revision has no pings. */
+  ping(): Promise<void>;
+  setLogLevel(level: string): Promise<void>;
+  close(): Promise<void>;
+  readonly logs: Obj[];
+  readonly updates: string[];
+  /** The methods of the notices that a list has changed. */
+  readonly changes: string[];
+  /** All that the server wrote to stderr. */
+  stderr(): string;
+}

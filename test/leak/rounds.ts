@@ -1,0 +1,49 @@
+// Connects, calls and closes, over and over, in a process of its own, and prints what is left: heap after collection and
+// live handles, before and after. Run by leak.test.ts, bundled, with --expose-gc.
+//   argv: "memory" or "stdio", revision, rounds to warm up, rounds to measure, and for stdio the server's program
+import { connect, createServer, type Revision } from "plenum";
+import { z } from "zod";
+
+const [kind, revision, warmUp, rounds, program = ""] = process.argv.slice(2);
+const collect = globalThis.gc;
+if (!collect) throw new Error("Run with --expose-gc");
+
+const server = createServer({ name: "leak", version: "1.0.0" });
+server.tool("echo", { input: z.object({ text: z.string() }) }, ({ text }) => text);
+server.tool("ask", {}, async (_, ctx) => JSON.stringify(await ctx.roots()));
+
+async function round(): Promise<void> {
+  const target = kind === "memory" ? server : { command: process.execPath, args: [program] };
+  const client = await connect(target, {
+    revision: revision as Revision,
+    roots: ["file:///tmp"],
+    onListChanged() {},
+    onLog() {},
+    pingIntervalMs: 1000,
+  });
+  const { text } = await client.callTool("echo", { text: "hello" }, { onProgress() {} });
+  if (text !== "hello") throw new Error(`The call went wrong: ${text}`);
+  if (kind === "memory") await client.callTool("ask");
+  await client.close();
+}
+
+async function left(): Promise<{ heap: number; handles: number; listeners: number }> {
+  // What ends in a later turn has ended by then.
+  for (let i = 0; i < 5; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    collect?.();
+  }
+  const names = process.eventNames();
+  return {
+    heap: process.memoryUsage().heapUsed,
+    handles: process.getActiveResourcesInfo().length,
+    listeners: names.reduce((sum, name) => sum + process.listenerCount(name as string), 0),
+  };
+}
+
+for (let i = 0; i < Number(warmUp); i++) await round();
+const before = await left();
+for (let i = 0; i < Number(rounds); i++) await round();
+const after = await left();
+console.log(JSON.stringify({ before, after }));
+process.exit(0);
