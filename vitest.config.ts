@@ -1,7 +1,7 @@
-// Tests run on the source: the `source` export condition leads `plenum` to packages/plenum/src.
+// Tests run on the source: the `plenum-source` export condition leads `plenum` to packages/plenum/src.
 import { defineConfig } from "vitest/config";
 
-const conditions = ["source"];
+const conditions = ["plenum-source"];
 
 export default defineConfig({
   resolve: { conditions },

@@ -1,6 +1,6 @@
 // JSON Schema validation: ours, @cfworker/json-schema and ajv on the same schemas and values, in one run.
 // Prints nanoseconds per validation, time to compile, and failures in the official suite.
-// Usage: node --conditions=source --import tsx bench/json-schema.ts
+// Usage: node --conditions=plenum-source --import tsx bench/json-schema.ts
 import { compileJsonSchema, type JsonSchema } from "plenum/schema";
 import { prepareSuite, readDocuments, readGroups } from "../test/json-schema/suite.ts";
 

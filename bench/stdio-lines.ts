@@ -1,6 +1,6 @@
 // What a long message on stdio costs: CPU time per byte at 8, 16, 32 and 64 MB, in one run, minimums of interleaved
 // rounds. Linear time means that the ratio of the dearest to the cheapest is near 1; `--check` fails at 1.5.
-// Usage: node --conditions=source --import tsx bench/stdio-lines.ts
+// Usage: node --conditions=plenum-source --import tsx bench/stdio-lines.ts
 import { measureLinear, paths, ratioOf, sizes } from "../test/stdio/linear.ts";
 
 const rounds = 7;

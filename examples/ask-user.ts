@@ -1,6 +1,7 @@
 // A tool that asks before it acts, written once for every revision: a side effect in a step is done once, even where the
-// handler is run again with the answer. Run it to be asked yourself; give a revision to see that it makes no difference:
-//   node --conditions=source --import tsx examples/ask-user.ts 2024-11-05
+// handler is run again with the answer. Run it to be asked yourself; give a revision to see that it makes no difference, of
+// those that have forms: 2025-06-18, 2025-11-25, 2026-07-28.
+//   node --conditions=plenum-source --import tsx examples/ask-user.ts 2025-06-18
 // As a server for a host of your choice: add `serve` instead of the revision.
 import { createInterface } from "node:readline/promises";
 import { pathToFileURL } from "node:url";

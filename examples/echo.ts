@@ -1,5 +1,5 @@
 // The smallest server with one of each: a resource template, a tool and a prompt that give back what they are given.
-// Run as a program it serves stdio: node --conditions=source --import tsx examples/echo.ts
+// Run as a program it serves stdio: node --conditions=plenum-source --import tsx examples/echo.ts
 import { pathToFileURL } from "node:url";
 import { createServer } from "plenum";
 import { serveStdio } from "plenum/stdio";

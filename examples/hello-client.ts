@@ -1,6 +1,6 @@
 // A client in a few lines: connects to any server over stdio, whatever revision it speaks, and looks around.
-//   node --conditions=source --import tsx examples/hello-client.ts                     the echo example, as a child process
-//   node --conditions=source --import tsx examples/hello-client.ts npx -y some-server  a server of your choice
+//   node --conditions=plenum-source --import tsx examples/hello-client.ts                     the echo example, as a child process
+//   node --conditions=plenum-source --import tsx examples/hello-client.ts npx -y some-server  a server of your choice
 import { fileURLToPath } from "node:url";
 import { connect } from "plenum";
 

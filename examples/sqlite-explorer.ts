@@ -1,6 +1,6 @@
 // An explorer of a SQLite database: the resource `schema://main` says what is in it, the tool `query_data` asks it.
 // It only reads, unless told otherwise, and a query may neither run for ever nor answer without end.
-// Run it on a file, or without one on a small sample: node --conditions=source --import tsx examples/sqlite-explorer.ts [file]
+// Run it on a file, or without one on a small sample: node --conditions=plenum-source --import tsx examples/sqlite-explorer.ts [file]
 import { once } from "node:events";
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -190,7 +190,7 @@ class QueryThread {
     // This same file. Node 20 gives a thread no TypeScript by itself, so it is told to load tsx first.
     const [tsx, self] = [import.meta.resolve("tsx/esm/api"), import.meta.url].map((url) => JSON.stringify(url));
     const code = `import(${tsx}).then(({ register }) => (register(), import(${self})))`;
-    const worker = new Worker(code, { eval: true, workerData: data, execArgv: ["--conditions=source"] });
+    const worker = new Worker(code, { eval: true, workerData: data, execArgv: ["--conditions=plenum-source"] });
     worker.unref();
     await once(worker, "message");
     return worker;

@@ -16,7 +16,7 @@ function node(...args) {
 }
 
 const bin = (...path) => join(root, "node_modules", ...path);
-const tsx = ["--conditions=source", "--import", "tsx"];
+const tsx = ["--conditions=plenum-source", "--import", "tsx"];
 
 /** Runs one vitest project. That no test passed is a failure too: a suite that is gone must not look like a good one. */
 function tests(project) {

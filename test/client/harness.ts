@@ -54,7 +54,7 @@ async function bundle(path: string): Promise<string> {
     platform: "node",
     format: "esm",
     target: "node20",
-    conditions: ["source"],
+    conditions: ["plenum-source"],
     logLevel: "silent",
   });
   return outfile;

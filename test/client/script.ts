@@ -33,8 +33,10 @@ export interface Wire {
   notify(method: string, params?: Obj): void;
   /** Ends the connection from the server's side, with the reason that the client's transport gives for it. */
   close(cause?: unknown): void;
-  /** What the client sent on this connection. */
+  /** What the client sent on this connection; the members of a batch by themselves. */
   readonly received: readonly Sent[];
+  /** How many messages each batch had. */
+  readonly batches: readonly number[];
   /** The connection has ended, from whichever side. */
   readonly isClosed: boolean;
 }
@@ -86,6 +88,7 @@ export function createScript(
     const asked = new Map<unknown, string>();
     const ids = new Set<unknown>();
     const ours: Sent[] = [];
+    const batches: number[] = [];
     let receiver: Receiver | undefined;
     let isClosed = false;
     const wire: Wire = {
@@ -104,6 +107,7 @@ export function createScript(
         queueMicrotask(() => end(cause));
       },
       received: ours,
+      batches,
       get isClosed() {
         return isClosed;
       },
@@ -116,13 +120,20 @@ export function createScript(
       receiver?.closed(cause);
     }
 
-    async function hear(text: string): Promise<void> {
-      const message = JSON.parse(text) as Sent;
+    function hear(text: string): void {
+      const message = JSON.parse(text) as Sent | Sent[];
+      if (!Array.isArray(message)) return void hearOne(message);
+      batches.push(message.length);
+      if (revision !== "2025-03-26" || message.length === 0) problems.push(`a batch: ${text}`);
+      for (const one of message) void hearOne(one);
+    }
+
+    async function hearOne(message: Sent): Promise<void> {
       received.push(message);
       ours.push(message);
       for (const look of watchers) look();
       const problem = judge(message, revision, asked, ids);
-      if (problem) problems.push(`${problem}: ${text}`);
+      if (problem) problems.push(`${problem}: ${JSON.stringify(message)}`);
       const given = await answer(message, wire);
       if (given && message.id !== undefined && message.method !== undefined)
         wire.send({ jsonrpc: "2.0", id: message.id, ...given });
@@ -135,7 +146,7 @@ export function createScript(
       },
       send(message) {
         const text = formatMessage(message);
-        if (!isClosed) queueMicrotask(() => isClosed || void hear(text));
+        if (!isClosed) queueMicrotask(() => isClosed || hear(text));
       },
       close: () => queueMicrotask(end),
     };
@@ -180,7 +191,6 @@ function judge(
   ids: Set<unknown>,
 ): string | undefined {
   const { id, method, params } = message;
-  if (Array.isArray(message)) return "a batch";
   if (message.jsonrpc !== "2.0") return "not JSON-RPC 2.0";
   if (method !== undefined && "id" in message) {
     if (typeof id !== "string" && !Number.isInteger(id)) return "a request with a strange id";
@@ -193,10 +203,16 @@ function judge(
 }
 
 /** Of those messages that name one. */
-function revisionOf({ method, params }: Sent): Revision | undefined {
-  const meta = params?._meta as Obj | undefined;
-  const named = method === "initialize" ? params?.protocolVersion : meta?.["io.modelcontextprotocol/protocolVersion"];
+function revisionOf(message: Sent): Revision | undefined {
+  const { method, params } = message;
+  const named =
+    method === "initialize" ? params?.protocolVersion : metaOf(message)["io.modelcontextprotocol/protocolVersion"];
   return isRevision(named) ? named : undefined;
+}
+
+/** The `_meta` of a message's params. */
+export function metaOf(message: Sent | undefined): Obj {
+  return (message?.params?._meta ?? {}) as Obj;
 }
 
 /** A client of the script that is closed when the test ends. */

@@ -128,11 +128,8 @@ test.each(each())("_meta keys that are not one's own in $revision over $transpor
   }
   await expect(client.listTools({ meta: { "dev.mcp/x": 1 } }).all()).rejects.toThrow(TypeError);
   expect(traffic.sent()).toHaveLength(before);
-  const own = { "com.example.mcp/x": 1, "com.example/": 2, "a_b.c-d9": 3 };
-  // In 2025-06-18 the first of these would be MCP's: it belongs to nobody then.
   const fine = { "com.example/": 2, "a_b.c-d9": 3 };
   expect(JSON.parse((await client.callTool("meta", {}, { meta: fine })).text)).toMatchObject(fine);
-  expect(Object.keys(own)).toHaveLength(3);
 });
 
 test.each(each())("tools with names that objects have already in $revision over $transport", async (where) => {
@@ -196,6 +193,8 @@ test.each(structured)("structured content is checked in %s", async (revision) =>
   const none = await errorOf(client.callTool("add"));
   expect(none.code).toBe("invalid_result");
   expect(none.message).toContain("no structured content");
+  // The tool might have become another one: asked for once more before it is blamed.
+  expect(traffic.sent("tools/list")).toHaveLength(8);
 
   lie = { structuredContent: { sum: "three" }, isError: true };
   expect(await client.callTool("add")).toMatchObject({ isError: true, text: "a lie" });
@@ -208,18 +207,21 @@ test.each(structured)("structured content is checked in %s", async (revision) =>
   expect((await client.callTool("unlisted")).structured).toEqual({ sum: 3, more: "than promised" });
   lie = { structuredContent: { sum: 3 } };
   expect((await client.callTool("add")).structured).toEqual({ sum: 3 });
-  expect(traffic.sent("tools/list")).toHaveLength(4);
+  expect(traffic.sent("tools/list")).toHaveLength(8);
 });
 
 test.each(structured)("schemas that were listed before are not asked for again in %s", async (revision) => {
   covers(["tool-output-schema-client"], revision);
+  let lie: Lie = { structuredContent: { sum: 3 } };
   const { client, traffic } = await openServer(
-    createLiar(() => ({ structuredContent: {} })),
+    createLiar(() => lie),
     revision,
   );
   await client.listTools().all();
-  expect((await errorOf(client.callTool("add"))).code).toBe("invalid_result");
+  await client.callTool("add");
   expect(traffic.sent("tools/list")).toHaveLength(4);
+  lie = { structuredContent: {} };
+  expect((await errorOf(client.callTool("add"))).code).toBe("invalid_result");
 });
 
 test.each(structured)("nothing is checked where that is not wanted in %s", async (revision) => {
@@ -233,15 +235,14 @@ test.each(structured)("nothing is checked where that is not wanted in %s", async
   expect(traffic.sent("tools/list")).toHaveLength(4);
 });
 
-test.each(structured)("a tool that is another one now is checked by its new schema in %s", async (revision) => {
-  const server = createServer({ name: "changing", version: "1.0.0", onError() {} });
-  let registration = server.tool("size", { output: z.object({ cm: z.number() }) }, () => ({ cm: 3 }));
-  const { client } = await openServer(server, revision, { onListChanged() {} });
+test.each(structured)("a tool that has become another one is checked by its new schema in %s", async (revision) => {
+  const server = createServer({ name: "changing", version: "1.0.0", cache: { ttlMs: 60_000 }, onError() {} });
+  const registration = server.tool("size", { output: z.object({ cm: z.number() }) }, () => ({ cm: 3 }));
+  // Nothing is heard of changes in 2026-07-28, since nobody wants to know.
+  const { client } = await openServer(server, revision);
   expect((await client.callTool("size")).structured).toEqual({ cm: 3 });
   registration.remove();
-  registration = server.tool("size", { output: z.object({ inch: z.number() }) }, () => ({ inch: 1 }));
-  // Told on the same stream, before this is answered.
-  await client.ping();
+  server.tool("size", { output: z.object({ inch: z.number() }) }, () => ({ inch: 1 }));
   expect((await client.callTool("size")).structured).toEqual({ inch: 1 });
 });
 

@@ -1,6 +1,7 @@
 // The numbers in the guide's table of limits are those of the source.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { defaultMaxBytes } from "plenum/stdio/channel";
 import { expect, test } from "vitest";
 import { readPackage, root } from "../house/source.ts";
 
@@ -23,6 +24,7 @@ test.each([
   ["messages in a batch (2025-03-26)", "jsonrpc/", "maxBatchLength", ""],
   ["open requests of a client", "jsonrpc/", "maxInFlight", ""],
   ["watched resources of a client", "protocol/", "maxSubscriptions", ""],
+  ["state of a call that waits for an answer", "server/", "maxStateBytes", " characters"],
   ["items per page", "server/", "pageSize", ""],
   ["suggestions per completion", "server/completion", "maxValues", ""],
   ["progress notifications per second and call", "server/", "progressPerSecond", ""],
@@ -43,6 +45,10 @@ test("the wait for an ask", () => {
   expect(table).toContain(`\n| wait for an ask | ${numberOf("protocol/", "askTimeoutMs") / 60_000} minutes |`);
 });
 
+test("the size of a message over stdio", () => {
+  expect(table).toContain(`\n| size of a message over stdio | ${defaultMaxBytes / 2 ** 20} MiB |`);
+});
+
 test("every row of the table is looked at, but for the one that has no number", () => {
-  expect(table.match(/^\| (?!what \|)[^-]/gm)).toHaveLength(18);
+  expect(table.match(/^\| (?!what \|)[^-]/gm)).toHaveLength(20);
 });

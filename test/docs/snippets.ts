@@ -113,7 +113,7 @@ export interface Run {
 
 /** Runs one module in a process of its own, on the source of the library. One that does not end by itself is ended. */
 export function runSnippet(path: string): Promise<Run> {
-  const args = ["--conditions=source", "--import", "tsx", path];
+  const args = ["--conditions=plenum-source", "--import", "tsx", path];
   const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], timeout: 40_000 });
   let printed = "";
   let complained = "";

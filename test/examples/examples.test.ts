@@ -2,8 +2,9 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { revisions } from "plenum";
+import { connect, type ElicitResult, revisions } from "plenum";
 import { describe, expect, test } from "vitest";
+import { createDeployServer } from "../../examples/ask-user.ts";
 import { createEchoServer } from "../../examples/echo.ts";
 import { createNotesServer } from "../../examples/notes.ts";
 import { root } from "../house/source.ts";
@@ -119,6 +120,35 @@ describe.each(revisions)("examples/echo.ts in %s", (revision) => {
   });
 });
 
+test.each(["2025-06-18", "2025-11-25", "2026-07-28"] as const)(
+  "examples/ask-user.ts in %s builds once, asks, and deploys only what it may",
+  async (revision) => {
+    const log: string[] = [];
+    const server = createDeployServer((line) => log.push(line));
+    const answers: ElicitResult[] = [
+      { action: "accept", content: { confirm: true, note: "at last" } },
+      { action: "accept", content: { confirm: false } },
+      { action: "decline" },
+    ];
+    const client = await connect(server, { revision, onElicit: () => answers.shift() ?? { action: "cancel" } });
+    const texts: string[] = [];
+    for (let call = 0; call < 3; call++) texts.push((await client.callTool("deploy", { env: "staging" })).text);
+    await client.close();
+    expect(texts).toEqual(["Deployed build-1 to staging (at last).", "Not deployed.", "Not deployed."]);
+    expect(log).toEqual(["building …", "deploying build-1 …", "building …", "building …"]);
+  },
+);
+
+test("examples/hello-client.ts looks around in a server that it starts", () => {
+  const args = ["--conditions=plenum-source", "--import", "tsx", "examples/hello-client.ts"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+  expect([status, stderr]).toEqual([0, ""]);
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines[0]).toBe("echo 1.0.0 speaks 2026-07-28");
+  expect(lines[4]).toBe("Tool echo: Hello");
+  expect(lines).toHaveLength(6);
+});
+
 describe("examples/tour.ts", () => {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } };
   const [program, ...args] = scripts.start.split(" ");
@@ -131,16 +161,43 @@ describe("examples/tour.ts", () => {
     expect(status).toBe(0);
   });
 
-  test.each(["2024-11-05", "2026-07-28"])("shows %s: tools, a call, a mistake, resources and a prompt", (revision) => {
+  /** What is shown of a revision, and the methods that its client sends. */
+  const read = (revision: string) => {
     const part = stdout.split(`═══ ${revision} ═══`)[1]?.split("═══")[0] ?? "";
-    const asked = [...part.matchAll(/^ {2}→ (\S+)/gm)].map(([, method]) => method);
-    const opening = revision === "2024-11-05" ? "initialize" : "server/discover";
-    const calls = ["tools/list", "tools/call", "tools/call", "resources/list", "resources/read", "prompts/get"];
-    expect(asked).toEqual([opening, ...calls]);
-    expect(part.match(/^ {2}← /gm)).toHaveLength(asked.length);
-    expect(part).toContain(`From ${revision}`);
-    expect(part.includes("outputSchema")).toBe(revision === "2026-07-28");
-    expect(part).not.toContain("Internal error");
+    return { part, sent: [...part.matchAll(/^ {2}→ (\w\S*)/gm)].map(([, method]) => method) };
+  };
+  const noted = ["tools/list", "tools/call", "tools/call", "resources/read"];
+
+  test("shows the oldest revision: a handshake, tools, a call, a mistake and a resource", () => {
+    const { part, sent } = read("2024-11-05");
+    expect(sent).toEqual(["initialize", "notifications/initialized", ...noted]);
+    expect(part.match(/^ {2}← /gm)).toHaveLength(5);
+    expect(part).toContain("From 2024-11-05");
+    expect(part).not.toContain("outputSchema");
+  });
+
+  test("shows how a tool asks in a session", () => {
+    const { part, sent } = read("2025-06-18");
+    expect(sent).toEqual(["initialize", "notifications/initialized", "tools/call"]);
+    expect(part).toMatch(
+      /building …[\s\S]*← elicitation\/create[\s\S]*→ \{ "action"[\s\S]*Deployed build-1 to staging/,
+    );
+  });
+
+  test("shows the newest revision: the same, and how a tool asks where nobody waits", () => {
+    const { part, sent } = read("2026-07-28");
+    expect(sent).toEqual(["server/discover", ...noted, "server/discover", "tools/call", "tools/call"]);
+    expect(part).toContain("From 2026-07-28");
+    expect(part).toContain("outputSchema");
+    expect(part).toMatch(
+      /"input_required"[\s\S]*"requestState"[\s\S]*"inputResponses"[\s\S]*Deployed build-2 to staging/,
+    );
+    expect(part.match(/building …/g)).toHaveLength(1);
+  });
+
+  test("nothing goes wrong that is not meant to", () => {
+    expect(stdout.match(/^ {2}← error/gm)).toHaveLength(1);
+    expect(stdout).not.toContain("Internal error");
   });
 
   test("fits a terminal", () => {

@@ -340,7 +340,7 @@ test("a file that is missing, or no database, is said, and not made", async () =
 
 describe("as a program", () => {
   const run = (...args: string[]) =>
-    spawn(process.execPath, ["--conditions=source", "--import", "tsx", "examples/sqlite-explorer.ts", ...args], {
+    spawn(process.execPath, ["--conditions=plenum-source", "--import", "tsx", "examples/sqlite-explorer.ts", ...args], {
       cwd: root,
       stdio: ["pipe", "pipe", "pipe"],
     });

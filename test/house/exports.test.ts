@@ -9,7 +9,7 @@ import { ensureBuilt, packageFolder } from "./built.ts";
 import { listFiles, readSource, root, type Source } from "./source.ts";
 
 interface Conditions {
-  readonly source: string;
+  readonly "plenum-source": string;
   readonly types: string;
   readonly default: string;
 }
@@ -29,11 +29,11 @@ beforeAll(ensureBuilt, 60_000);
 test("the main entry is exported, and every path has source, types and default in this order", () => {
   expect(entries.map(({ path }) => path)).toContain(".");
   // Conditions are tried in the order in which they are written.
-  for (const { target } of entries) expect(Object.keys(target)).toEqual(["source", "types", "default"]);
+  for (const { target } of entries) expect(Object.keys(target)).toEqual(["plenum-source", "types", "default"]);
 });
 
 test("index.ts stands only where it is an export path", () => {
-  const paths = entries.map(({ target }) => target.source);
+  const paths = entries.map(({ target }) => target["plenum-source"]);
   const indexes = listFiles(join(packageFolder, "src"), "index.ts").filter((path) => /(^|\/)index\.ts$/.test(path));
   for (const path of indexes) expect(paths).toContain(`./src/${path}`);
 });
@@ -41,19 +41,19 @@ test("index.ts stands only where it is an export path", () => {
 describe.each(entries)("$name", ({ name, target }) => {
   test("leads to files that are there and mirror each other", () => {
     for (const path of Object.values(target)) expect(existsSync(join(packageFolder, path)), path).toBe(true);
-    const mirrored = target.source.replace("./src/", "./dist/").replace(/\.ts$/, "");
+    const mirrored = target["plenum-source"].replace("./src/", "./dist/").replace(/\.ts$/, "");
     expect([target.default, target.types]).toEqual([`${mirrored}.js`, `${mirrored}.d.ts`]);
   });
 
   test("lists its names", () => {
-    const { values, types, exportsAll } = read(target.source);
+    const { values, types, exportsAll } = read(target["plenum-source"]);
     expect(exportsAll, "export * hides what is exported").toBe(false);
     expect(values.length + types.length).toBeGreaterThan(0);
     expect(values).not.toContain("default");
   });
 
   test("loads in plain Node and exports what the source does", () => {
-    const source = read(target.source);
+    const source = read(target["plenum-source"]);
     const script = `console.log(JSON.stringify(Object.keys(await import(${JSON.stringify(name)}))));`;
     const output = execFileSync(process.execPath, ["--input-type=module", "--eval", script], {
       cwd: root,
@@ -65,6 +65,18 @@ describe.each(entries)("$name", ({ name, target }) => {
     // In declarations a name may be told apart from a type only by its declaration, so both kinds are compared at once.
     expect([...declared.values, ...declared.types].sort()).toEqual([...source.values, ...source.types].sort());
   });
+});
+
+test("the package's own imports lead to files that export the same names, wherever they lead", () => {
+  const own = Object.entries(manifest.imports as Record<string, Conditions & Record<string, unknown>>);
+  expect(own.map(([name]) => name)).toEqual(["#stdio"]);
+  for (const [, { "plenum-source": sources, node, default: elsewhere }] of own) {
+    const { node: nodeSource, default: otherSource } = sources as unknown as Record<string, string>;
+    const built = (source = ""): string => source.replace("./src/", "./dist/").replace(/\.ts$/, ".js");
+    expect([node, elsewhere]).toEqual([built(nodeSource), built(otherSource)]);
+    expect(read(nodeSource ?? "").values).toEqual(expect.arrayContaining([...read(otherSource ?? "").values]));
+    expect(read(otherSource ?? "").imports.filter((specifier) => specifier.startsWith("node:"))).toEqual([]);
+  }
 });
 
 test("every relative import of a built file leads to a file", () => {
@@ -89,32 +101,45 @@ test("endings are rewritten in every form of import that declarations have", () 
   expect(rewriteDeclaration(untouched)).toBe(untouched);
 });
 
-test("the declarations compile for a strict user who checks libraries too", () => {
-  const folder = join(root, ".cache", "consumer");
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const compilerOptions = {
-    target: "ES2022",
-    lib: ["ES2023", "ESNext.Disposable", "DOM"],
-    module: "NodeNext",
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noEmit: true,
-    skipLibCheck: false,
-    types: [],
-  };
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
-  const imports = entries.map(({ name }, index) => `export * as entry${index} from ${JSON.stringify(name)};`);
-  writeFileSync(join(folder, "use.ts"), imports.join("\n"));
-  let output = "";
-  try {
-    execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", folder], { encoding: "utf8" });
-  } catch (error) {
-    output = String((error as { stdout?: unknown }).stdout ?? error);
-  }
-  expect(output).toBe("");
-}, 60_000);
+// Rooms about Node speak of its streams; nobody else has to have its types.
+const isAboutNode = ({ target }: (typeof entries)[number]): boolean =>
+  target["plenum-source"].startsWith("./src/transport/stdio/");
+
+test.each([
+  ["without Node's types", [], entries.filter((entry) => !isAboutNode(entry))],
+  ["with Node's types", ["node"], entries],
+])(
+  "the declarations compile for a strict user who checks libraries too, %s",
+  (title, types, used) => {
+    const folder = join(root, ".cache", `consumer-${title.replace(/[^a-z]+/gi, "-")}`);
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    const compilerOptions = {
+      target: "ES2022",
+      lib: ["ES2023", "ESNext.Disposable", "DOM"],
+      module: "NodeNext",
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      skipLibCheck: false,
+      types,
+    };
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+    const imports = used.map(({ name }, index) => `export * as entry${index} from ${JSON.stringify(name)};`);
+    writeFileSync(join(folder, "use.ts"), imports.join("\n"));
+    let output = "";
+    try {
+      execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", folder], {
+        encoding: "utf8",
+      });
+    } catch (error) {
+      output = String((error as { stdout?: unknown }).stdout ?? error);
+    }
+    expect(output).toBe("");
+  },
+  60_000,
+);
 
 test("the packed files are dist and src without tests", () => {
   const npm = process.env.npm_execpath;

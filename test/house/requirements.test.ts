@@ -37,11 +37,11 @@ describe("what is asked of an entry", () => {
     ["a MUST NOT of both", { level: "MUST NOT", role: "both" }, "must"],
     ["a schema entry of the server", { level: "schema" }, "must"],
     ["a schema entry of both, in the schema topic", { level: "schema", role: "both", topic: "schema" }, "must"],
-    ["a schema entry of the client", { level: "schema", role: "client" }, "later"],
+    ["a schema entry of the client", { level: "schema", role: "client" }, "must"],
     ["a SHOULD", { level: "SHOULD" }, "should"],
     ["a SHOULD NOT", { level: "SHOULD NOT", role: "both" }, "should"],
     ["a MAY", { level: "MAY" }, "free"],
-    ["a MUST of the client", { role: "client" }, "free"],
+    ["a MUST of the client", { role: "client" }, "must"],
     ["a MUST of the host", { role: "host" }, "free"],
     ["a MUST that cannot be seen", { check: "not observable: nobody looks." }, "free"],
     ["a MUST of a room to come", { topic: "http" }, "free"],
@@ -61,7 +61,7 @@ describe("covering", () => {
     expect(states([entry()], [{ id: "tool-a", revision: old }])).toEqual(["covered", "missing"]);
     expect(states([entry()], [{ id: "tool-a" }])).toEqual(["covered", "covered"]);
     expect(states([entry({ level: "MAY" })], [{ id: "tool-a", revision: old }])).toEqual(["beyond", "free"]);
-    expect(states([entry({ level: "schema", role: "client" })], [])).toEqual(["later", "later"]);
+    expect(states([entry({ level: "schema", role: "client" })], [])).toEqual(["missing", "missing"]);
   });
 
   test("is enough when nothing is missing", () => {
@@ -94,7 +94,7 @@ describe("an exemption", () => {
 
   test("stands in for a test", () => {
     expect(judge([should], [], [{ ids: ["tool-a"], reason }])).toMatchObject({ met: true, problems: [] });
-    expect(judge([entry()], [], [{ ids: ["tool-a"], reason, until: "client" }])).toMatchObject({
+    expect(judge([entry()], [], [{ ids: ["tool-a"], reason, until: "http" }])).toMatchObject({
       met: true,
       problems: [],
     });
@@ -146,7 +146,7 @@ describe("the catalog", () => {
 
   test("is asked for in part: something of every kind", () => {
     const duties = new Set(catalog.map(dutyOf));
-    expect([...duties].sort()).toEqual(["free", "later", "must", "should"]);
+    expect([...duties].sort()).toEqual(["free", "must", "should"]);
   });
 });
 

@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type Client, type ClientOptions, connect, type ElicitForm, type McpError } from "plenum";
 import { root } from "../house/source.ts";
 
 export type Obj = Record<string, unknown>;
@@ -21,9 +22,12 @@ const here = dirname(fileURLToPath(import.meta.url));
 const packages = join(root, "node_modules", "@modelcontextprotocol");
 const node = (...args: string[]): Command => ({ command: process.execPath, args });
 
-export const ourServer: Command = node("--conditions=source", "--import", "tsx", join(here, "our-server.ts"));
+export const ourServer: Command = node("--conditions=plenum-source", "--import", "tsx", join(here, "our-server.ts"));
 export const sdk1Server: Command = node(join(here, "servers", "sdk1.mjs"));
 export const sdk2Server: Command = node(join(here, "servers", "sdk2.mjs"));
+
+/** One that, asked anything before `initialize`, "exits" or "is-silent". */
+export const touchyServer = (how: "exits" | "is-silent"): Command => node(join(here, "servers", "touchy.mjs"), how);
 
 /** One of the published servers: everything, filesystem, memory. */
 export function publishedServer(name: string, ...args: string[]): Command {
@@ -102,4 +106,70 @@ export interface OfficialClient {
   readonly changes: string[];
   /** All that the server wrote to stderr. */
   stderr(): string;
+}
+
+/** What a client heard and was asked, and what its user answers. */
+export interface Heard {
+  readonly logs: Obj[];
+  readonly changes: string[];
+  readonly updates: string[];
+  readonly forms: ElicitForm[];
+  readonly samples: unknown[];
+  readonly warnings: string[];
+  stderr: string;
+  answer: { action: "accept"; content: Record<string, string> } | { action: "decline" } | { action: "cancel" };
+}
+
+export interface Connected {
+  readonly client: Client;
+  readonly heard: Heard;
+}
+
+/** Connects with everything that a client can answer. */
+export async function connectFully(command: Command, options: ClientOptions = {}, env = {}): Promise<Connected> {
+  const heard: Heard = {
+    logs: [],
+    changes: [],
+    updates: [],
+    forms: [],
+    samples: [],
+    warnings: [],
+    stderr: "",
+    answer: { action: "cancel" },
+  };
+  const client = await connect(
+    {
+      ...command,
+      env,
+      stderr: (text) => {
+        heard.stderr += text;
+      },
+    },
+    {
+      onElicit: (form) => {
+        heard.forms.push(form);
+        return heard.answer;
+      },
+      onElicitUrl: () => ({ action: "accept" }),
+      onSample: (ask) => {
+        heard.samples.push(ask);
+        return { role: "assistant", model: "parrot", content: { type: "text", text: "Polly" } };
+      },
+      roots: [{ uri: "file:///work", name: "work" }, "file:///home"],
+      onLog: (entry) => heard.logs.push(entry),
+      onListChanged: (kind) => heard.changes.push(kind),
+      onResourceUpdated: (uri) => heard.updates.push(uri),
+      onWarning: (problem) => heard.warnings.push(problem),
+      ...options,
+    },
+  );
+  return { client, heard };
+}
+
+/** The code of the McpError that it rejects with. */
+export async function codeOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => "nothing was thrown",
+    (error: McpError) => error.code,
+  );
 }

@@ -1,7 +1,7 @@
 // The official clients, of both lines and in every revision that they can be made to speak, against a Plenum server over stdio.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectOfficial as connect1 } from "./clients/sdk1.ts";
-import { connectOfficial as connect2 } from "./clients/sdk2.ts";
+import { connectOfficial as connect2 } from "./clients/sdk2.mjs";
 import { type Command, type Handlers, type Obj, type OfficialClient, ourServer } from "./harness.ts";
 
 interface Pair {
@@ -125,25 +125,27 @@ describe.each(pairs)("the official client $name", ({ revision, connect }) => {
     expect(textOf(await client.callTool("echo", { text: "still there" }))).toBe("still there");
   });
 
-  test.runIf(revision >= "2025-06-18")("is asked for a form", async () => {
-    asked.length = 0;
-    answer = { action: "accept", content: { name: "Ada" } };
-    expect(textOf(await client.callTool("ask"))).toBe("Hello, Ada");
-    const properties = { name: { type: "string" } };
-    expect(asked).toMatchObject([
-      { message: "Who are you?", requestedSchema: { type: "object", properties, required: ["name"] } },
-    ]);
-    for (const action of ["decline", "cancel"]) {
-      answer = { action };
-      expect(textOf(await client.callTool("ask"))).toBe(action);
-    }
-  });
+  if (revision >= "2025-06-18")
+    test("is asked for a form", async () => {
+      asked.length = 0;
+      answer = { action: "accept", content: { name: "Ada" } };
+      expect(textOf(await client.callTool("ask"))).toBe("Hello, Ada");
+      const properties = { name: { type: "string" } };
+      expect(asked).toMatchObject([
+        { message: "Who are you?", requestedSchema: { type: "object", properties, required: ["name"] } },
+      ]);
+      for (const action of ["decline", "cancel"]) {
+        answer = { action };
+        expect(textOf(await client.callTool("ask"))).toBe(action);
+      }
+    });
 
-  test.runIf(revision < "2025-06-18")("is not asked for a form, which its revision does not have", async () => {
-    asked.length = 0;
-    expect((await client.callTool("ask")).isError).toBe(true);
-    expect(asked).toEqual([]);
-  });
+  if (revision < "2025-06-18")
+    test("is not asked for a form, which its revision does not have", async () => {
+      asked.length = 0;
+      expect((await client.callTool("ask")).isError).toBe(true);
+      expect(asked).toEqual([]);
+    });
 
   test("is asked for its model", async () => {
     asked.length = 0;
@@ -192,9 +194,10 @@ describe.each(pairs)("the official client $name", ({ revision, connect }) => {
     expect(textOf(await client.callTool("grown"))).toBe("I am new.");
   });
 
-  test.runIf(!isStateless)("pings", async () => {
-    await client.ping();
-  });
+  if (!isStateless)
+    test("pings", async () => {
+      await client.ping();
+    });
 });
 
 describe.each(pairs)("the official client $name that answers nothing", ({ revision, connect }) => {

@@ -7,10 +7,11 @@ import type { Cover } from "./covers.ts";
 export const gateTopics: readonly string[] = [
   ...["rpc", "meta", "stateless", "jsonschema", "version", "extension", "era", "lifecycle", "discover", "cancel"],
   ...["progress", "subscription", "cache", "page", "tool", "resource", "prompt", "completion", "logging", "schema"],
+  ...["transport", "stdio", "timeout", "ping", "root", "sampling", "elicitation", "mrtr"],
 ];
 
 /** The rooms still to come, which an exemption may wait for. */
-export const laterRooms = ["asks", "client", "stdio", "http", "sse", "auth", "tasks", "host", "cli"] as const;
+export const laterRooms = ["http", "sse", "auth", "tasks", "host", "cli"] as const;
 
 /** One item of exempt.yaml. */
 export interface Exemption {
@@ -23,13 +24,12 @@ export interface Exemption {
 }
 
 /**
- * What is asked of an entry. `must`: a test. `should`: a test or a reason. `later`: of a peer that is not built yet,
- * asked of nobody now. `free`: nothing.
+ * What is asked of an entry. `must`: a test. `should`: a test or a reason. `free`: nothing.
  */
-export type Duty = "must" | "should" | "later" | "free";
+export type Duty = "must" | "should" | "free";
 
 /** `beyond`: covered, though the gate does not ask for it. */
-export type State = "covered" | "missing" | "exempt" | "later" | "beyond" | "free";
+export type State = "covered" | "missing" | "exempt" | "beyond" | "free";
 
 export interface Judged {
   readonly entry: Entry;
@@ -52,10 +52,9 @@ export function isObservable(entry: Entry): boolean {
 
 export function dutyOf(entry: Entry): Duty {
   if (!gateTopics.includes(entry.topic) || !isObservable(entry) || entry.level === "MAY") return "free";
-  const ofServer = entry.role === "server" || entry.role === "both";
-  if (entry.level === "schema") return ofServer ? "must" : "later";
-  if (!ofServer) return "free";
-  return entry.level === "MUST" || entry.level === "MUST NOT" ? "must" : "should";
+  // What a host shows its user is for the host to prove.
+  if (entry.role !== "server" && entry.role !== "client" && entry.role !== "both") return "free";
+  return entry.level === "SHOULD" || entry.level === "SHOULD NOT" ? "should" : "must";
 }
 
 const key = (id: string, revision: string): string => `${id} ${revision}`;
@@ -112,7 +111,7 @@ function checkExemptions(
         continue;
       }
       const duty = dutyOf(entry);
-      if (duty === "free" || duty === "later") problems.push(`${id} is exempt, but nothing asks for it`);
+      if (duty === "free") problems.push(`${id} is exempt, but nothing asks for it`);
       if (duty === "must" && until === undefined) {
         problems.push(`${id} is a ${entry.level}: it can be exempt only until a room that is still to come`);
       }
@@ -138,7 +137,7 @@ export interface Line {
 
 /** Counts states by a property of what was judged, in the order given; what has no place there comes last as "other". */
 export function tabulate(judged: readonly Judged[], by: (one: Judged) => string, order: readonly string[]): Line[] {
-  const empty = (): Record<State, number> => ({ covered: 0, missing: 0, exempt: 0, later: 0, beyond: 0, free: 0 });
+  const empty = (): Record<State, number> => ({ covered: 0, missing: 0, exempt: 0, beyond: 0, free: 0 });
   const counts = new Map<string, Record<State, number>>(order.map((title) => [title, empty()]));
   for (const one of judged) {
     const title = order.includes(by(one)) ? by(one) : "other";

@@ -29,7 +29,7 @@ function readExemptions(): coverage.Exemption[] {
 }
 
 function printTable(name: string, lines: readonly coverage.Line[]): void {
-  const columns: readonly coverage.State[] = ["covered", "exempt", "missing", "later", "beyond", "free"];
+  const columns: readonly coverage.State[] = ["covered", "exempt", "missing", "beyond", "free"];
   console.log(`\n${name.padEnd(28)}${columns.map((column) => column.padStart(9)).join("")}`);
   for (const { title, counts } of lines) {
     const cells = columns.map((column) => (counts[column] === 0 ? "·" : String(counts[column])).padStart(9));
@@ -93,7 +93,7 @@ function main(): number {
   }
   console.log("Requirements of the protocol, each counted once for every revision in which it holds.");
   console.log(
-    "covered: by a passed test. exempt: with a reason in exempt.yaml. later: of a peer that is not built yet.",
+    "covered: by a passed test. exempt: with a reason in exempt.yaml.",
   );
   console.log("beyond: covered, though not asked for yet. free: not asked for yet, or not observable.");
   const revisions = [...new Set(judged.map(({ revision }) => revision))].sort();

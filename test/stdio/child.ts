@@ -38,7 +38,7 @@ export class Child {
 
   constructor(file: string, env: Record<string, string>) {
     const path = fileURLToPath(new URL(file, import.meta.url));
-    this.process = spawn(process.execPath, ["--conditions=source", "--import", "tsx", path], {
+    this.process = spawn(process.execPath, ["--conditions=plenum-source", "--import", "tsx", path], {
       cwd: root,
       env: { ...process.env, NODE_NO_WARNINGS: "1", ...env },
       stdio: "pipe",
@@ -86,6 +86,7 @@ export class Child {
     const _meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
       "io.modelcontextprotocol/clientCapabilities": {},
+      progressToken: id,
     };
     this.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta } })}\n`);
     return id;

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterAll, describe, expect, test } from "vitest";
+import { stdioTarget } from "../../packages/plenum/src/transport/stdio/client.ts";
 import { covers } from "../requirements/covers.ts";
 import { countHeld, findMarked, openStage, parentFile, readRecord, serverFile } from "./stage.ts";
 
@@ -90,6 +91,15 @@ describe.skipIf(process.platform === "win32")("the ladder", () => {
     await stage.channel.ended;
     expect(() => process.kill(stage.channel.pid, 0)).toThrow(/ESRCH/);
   });
+});
+
+test("a channel that was never read can be closed, whatever waits in it", async () => {
+  const script = 'fs.writeSync(1, "x".repeat(5_000_000)); process.stdin.on("end", () => process.exit()).resume()';
+  const target = stdioTarget({ command: process.execPath, args: ["-e", script], closeMs: never });
+  const channel = await target.open();
+  channel.close();
+  await channel.ended;
+  expect(() => process.kill(channel.pid, 0)).toThrow(/ESRCH/);
 });
 
 describe.runIf(process.platform === "linux")("descendants", () => {

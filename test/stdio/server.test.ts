@@ -106,6 +106,22 @@ test("stray writers are told when stdout, which is stderr for them, has drained"
   expect(child.messages).toHaveLength(2);
 });
 
+test("after it was cancelled, nothing more is sent for a call", async () => {
+  covers("stdio-cancel-silent");
+  const child = await startWorkshop();
+  const id = child.call("ticking");
+  await child.notification("notifications/progress");
+  child.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } })}\n`);
+  // Lines are read in order: when this one is answered, the cancellation has been read.
+  await child.text(child.call("echo", { text: "after" }));
+  const seen = child.messages.length;
+  await child.logged("ticked out");
+  const last = child.call("echo", { text: "at last" });
+  await child.text(last);
+  expect(child.messages.slice(seen).map((message) => message.id)).toEqual([last]);
+  expect(child.messages.some((message) => message.id === id)).toBe(false);
+});
+
 describe("when stdin ends, the process", () => {
   test("exits, also when it never got anything", async () => {
     const child = await startWorkshop({ KEEP_ALIVE: "1" });
@@ -116,7 +132,7 @@ describe("when stdin ends, the process", () => {
   });
 
   test("exits promptly with an open subscription, and disposes of what lived as long as the server", async () => {
-    covers(["stdio-server-exits-on-eof", "stdio-server-shutdown"]);
+    covers("stdio-server-exits-on-eof");
     const child = await startWorkshop({ KEEP_ALIVE: "1", GRACE_MS: "60000" });
     const id = child.start("subscriptions/listen", { notifications: { toolsListChanged: true } });
     await child.notification("notifications/subscriptions/acknowledged");

@@ -1,12 +1,12 @@
-// Asking the user in the sessioned era: the form on the wire, the answer, and clients that cannot be asked.
-import { jsonSchema, McpError } from "plenum";
+// Asking the user: the form on the wire, the answer, and clients that cannot be asked.
+import { jsonSchema, McpError, revisions } from "plenum";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { covers } from "../requirements/covers.ts";
 import { createAsking, exchange, openAsking, refusal, sessioned } from "./asking.ts";
-import { type Message, type Obj, openPeer } from "./peer.ts";
+import { type Message, modern, type Obj, openPeer } from "./peer.ts";
 
-const able = sessioned.filter((revision) => revision >= "2025-06-18");
+const able = revisions.filter((revision) => revision >= "2025-06-18");
 const unable = sessioned.filter((revision) => revision < "2025-06-18");
 const form = z.object({ confirm: z.boolean() });
 const elicitation = { elicitation: {} };
@@ -157,6 +157,7 @@ describe.each(able)("forms in %s", (revision) => {
 
   test.each(["decline", "cancel"])("%s is an answer, and what comes with it is not looked at", async (action) => {
     covers(["elicitation-server-handles-actions", "elicitation-action-decline-cancel"], revision);
+    covers(["elicitation-server-handles-actions-2026", "elicitation-not-assumed"], revision);
     const answer = { action, content: { confirm: "nonsense" } };
     const { outcome } = await exchange((ctx) => ctx.elicit("?", form), revision, elicitation, answer);
     expect(outcome).toEqual({ value: { action } });
@@ -181,9 +182,14 @@ describe.each(able)("forms in %s", (revision) => {
   test("an unhandled bad answer is masked", async () => {
     const { server } = createAsking((ctx) => ctx.elicit("?", form));
     const peer = await openPeer(server, revision, { capabilities: elicitation });
+    const bad = { action: "accept", content: { confirm: "secret" } };
     const result = peer.call("tools/call", { name: "blind" });
-    peer.answer(await peer.asked(), { action: "accept", content: { confirm: "secret" } });
-    expect(await result).toMatchObject({
+    if (revision !== modern) peer.answer(await peer.asked(), bad);
+    const { requestState, inputRequests = {} } = await result;
+    const inputResponses = Object.fromEntries(Object.keys(inputRequests as Obj).map((key) => [key, bad]));
+    const last =
+      requestState === undefined ? result : peer.call("tools/call", { name: "blind", requestState, inputResponses });
+    expect(await last).toMatchObject({
       isError: true,
       content: [{ text: expect.stringMatching(/^Internal error \(/) }],
     });
@@ -240,31 +246,35 @@ describe.each(unable)("in %s", (revision) => {
   });
 });
 
-describe("pages", () => {
+const paged = revisions.filter((revision) => revision >= "2025-11-25");
+
+describe.each(paged)("pages in %s", (revision) => {
   const url = "https://example.com/connect?t=1";
   const both = { elicitation: { form: {}, url: {} } };
 
   test.each(["accept", "decline", "cancel"])("%s, with an exact request", async (action) => {
-    covers(["elicitation-url-params", "elicitation-params", "elicitation-server-handles-actions"], "2025-11-25");
+    covers(["elicitation-url-params", "elicitation-params", "elicitation-server-handles-actions"], revision);
+    covers(["elicitation-url-params-2026", "elicitation-server-handles-actions-2026"], revision);
+    covers("elicitation-no-completion-2026", revision);
     const ids = new Set<unknown>();
     for (let i = 0; i < 2; i++) {
-      const { request, outcome } = await exchange((ctx) => ctx.elicitUrl("Sign in", url), "2025-11-25", both, {
-        action,
-      });
-      expect(request).toMatchObject({ method: "elicitation/create", params: { mode: "url", message: "Sign in", url } });
-      const { elicitationId } = request.params as Obj;
-      expect(elicitationId).toMatch(/^[0-9a-f-]{36}$/);
+      const { request, outcome } = await exchange((ctx) => ctx.elicitUrl("Sign in", url), revision, both, { action });
+      const { elicitationId, ...params } = request.params as Obj;
+      expect(request.method).toBe("elicitation/create");
+      expect(params).toEqual({ mode: "url", message: "Sign in", url });
+      if (revision === modern) expect(elicitationId).toBeUndefined();
+      else expect(elicitationId).toMatch(/^[0-9a-f-]{36}$/);
       ids.add(elicitationId);
       expect(outcome).toEqual({ value: { action } });
     }
-    expect(ids.size).toBe(2);
+    if (revision !== modern) expect(ids.size).toBe(2);
   });
 
   test.each([{}, { elicitation: {} }, { elicitation: { form: {} } }])(
     "are not asked for with %j declared",
     async (caps) => {
-      covers(["elicitation-mode-supported", "elicitation-empty-is-form", "elicitation-needs-capability"], "2025-11-25");
-      const error = await refusal((ctx) => ctx.elicitUrl("Sign in", url), "2025-11-25", caps);
+      covers(["elicitation-mode-supported", "elicitation-empty-is-form", "elicitation-needs-capability"], revision);
+      const error = await refusal((ctx) => ctx.elicitUrl("Sign in", url), revision, caps);
       expect(error).toMatchObject({
         code: "missing_capability",
         message: "elicitation/create needs the client capability elicitation.url",
@@ -272,21 +282,41 @@ describe("pages", () => {
     },
   );
 
-  test("do not exist in 2025-06-18, whatever the client declares", async () => {
-    const error = await refusal((ctx) => ctx.elicitUrl("Sign in", url), "2025-06-18", both);
-    expect(error).toMatchObject({
-      code: "missing_capability",
-      message: "elicitation/create needs the client capability elicitation.url",
-    });
-  });
-
   test.each(["not a url", "", "/connect", "javascript:alert(1)", "file:///etc/passwd"])(
     "%j is no page",
     async (bad) => {
-      covers("elicitation-url-valid", "2025-11-25");
-      expect(await refusal((ctx) => ctx.elicitUrl("Sign in", bad), "2025-11-25", both)).toBeInstanceOf(TypeError);
+      covers("elicitation-url-valid", revision);
+      expect(await refusal((ctx) => ctx.elicitUrl("Sign in", bad), revision, both)).toBeInstanceOf(TypeError);
     },
   );
+
+  test.each(["http://example.com/a", "http://10.0.0.1/", "http://localhost.example.com/", "http://127.0.0.1.nip.io/"])(
+    "%s is refused: it is not https",
+    async (bad) => {
+      covers("elicitation-url-https", revision);
+      const error = await refusal((ctx) => ctx.elicitUrl("Sign in", bad), revision, both);
+      expect(error).toBeInstanceOf(TypeError);
+      expect((error as Error).message).toContain("A page to visit is https, or http on this machine");
+    },
+  );
+
+  test.each(["http://localhost:3000/a", "http://127.0.0.1/", "http://[::1]:80/", "http://app.localhost/"])(
+    "%s is on this machine",
+    async (near) => {
+      const answer = { action: "accept" };
+      const { request } = await exchange((ctx) => ctx.elicitUrl("Sign in", near), revision, both, answer);
+      expect(request.params?.url).toBe(near);
+    },
+  );
+});
+
+test("pages do not exist in 2025-06-18, whatever the client declares", async () => {
+  const capabilities = { elicitation: { form: {}, url: {} } };
+  const error = await refusal((ctx) => ctx.elicitUrl("Sign in", "https://example.com"), "2025-06-18", capabilities);
+  expect(error).toMatchObject({
+    code: "missing_capability",
+    message: "elicitation/create needs the client capability elicitation.url",
+  });
 });
 
 test("a client that answers with another revision's leftovers is understood", async () => {

@@ -20,6 +20,8 @@ const numbers: { readonly [C in ErrorCode]: number | ((revision: Revision) => nu
   header_mismatch: -32020,
   missing_capability: (revision) => (revision === modern ? -32021 : -32600),
   unsupported_version: -32022,
+  elicitation_required: (revision) => (revision === "2025-11-25" ? -32042 : -32603),
+  input_required: -32603,
   application: 4711,
   timeout: undefined,
   aborted: undefined,
@@ -75,6 +77,7 @@ describe.each(revisions)("in %s", (revision) => {
     const { result, error } = await peer.request("tools/call", { name: "t" });
     const isRead =
       (code === "missing_capability" && revision !== modern) ||
+      (code === "elicitation_required" && revision !== "2025-11-25") ||
       (code === "invalid_arguments" && revision >= "2025-11-25");
     if (isRead) expect(result).toMatchObject({ content: [{ type: "text", text: `this is ${code}` }], isError: true });
     else if (number !== undefined)

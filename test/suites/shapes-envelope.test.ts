@@ -167,17 +167,17 @@ describe.each(revisions)("envelopes in %s", (revision) => {
     const asked: Message[] = [];
     for (const name of ["roots", "sample", "elicit"]) {
       const id = peer.start("tools/call", { name });
-      await peer.settle();
-      const request = peer.messages.find(
-        (one) => one.method !== undefined && one.id !== undefined && !asked.includes(one),
-      );
+      const answerOf = () => peer.messages.find((one) => one.id === id && one.method === undefined);
+      const requestOf = () =>
+        peer.messages.find((one) => one.method !== undefined && one.id !== undefined && !asked.includes(one));
+      await expect.poll(() => answerOf() ?? requestOf()).toBeDefined();
+      const request = requestOf();
       if (request) {
         asked.push(request);
         peer.answer(request, answers[request.method ?? ""] ?? {});
-        await peer.settle();
       }
-      const answer = peer.messages.find((one) => one.id === id && one.method === undefined);
-      expect(answer).toBeDefined();
+      await expect.poll(answerOf).toBeDefined();
+      const answer = answerOf();
       // What the revision lacks is refused here, not sent.
       if (!request && revision !== modern) expect(answer?.result?.isError).toBe(true);
     }

@@ -1,13 +1,14 @@
-// Values that differ from run to run. A transcript writes `<uuid>` or `<cursor>` in their place, with a name
+// Values that differ from run to run. A transcript writes `<uuid>`, `<cursor>` or `<state>` in their place, with a name
 // (`<cursor:second page>`) where the same value is used again.
 
 /** The form that each kind of placeholder stands for, to the letter. */
 const forms = {
   uuid: "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
   cursor: "[0-9a-f]{64}\\.\\d+\\.\\d+",
+  state: "v1\\.[\\w-]{8}\\.[\\w-]{100,}",
 } as const;
 
-const placeholder = /<(uuid|cursor)(?::([\w ]+))?>/g;
+const placeholder = /<(uuid|cursor|state)(?::([\w ]+))?>/g;
 
 /** What the named placeholders stood for. */
 export type Bindings = Map<string, string>;

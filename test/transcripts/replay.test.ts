@@ -91,7 +91,7 @@ describe.each(revisions)("transcripts of %s", (revision) => {
 
 /** Settles when the message is there; a server that says nothing more fails the test with what is missing. */
 async function arrival(peer: ReturnType<typeof createRawPeer>, heard: number): Promise<void> {
-  for (let turns = 0; turns < 200 && peer.received.length === heard; turns++) {
+  for (let turns = 0; turns < 2000 && peer.received.length === heard; turns++) {
     await new Promise((resolve) => setTimeout(resolve));
   }
 }

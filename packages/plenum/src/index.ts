@@ -14,6 +14,7 @@ export type {
 export type { List, Page } from "./client/pages.ts";
 export type { ToolResult } from "./client/result.ts";
 export { type ModelCard, type ModelPreferences, pickModel, userRejected } from "./client/sampling.ts";
+export { hintsOf, type ToolHints } from "./client/tool-hints.ts";
 export { type ConnectTarget, connect } from "./host/connect.ts";
 export type { Channel, Receiver, Target } from "./jsonrpc/channel.ts";
 export type { Json, JsonObject, RequestId } from "./jsonrpc/message.ts";
@@ -26,8 +27,10 @@ export type {
   Change,
   Description,
   Endpoint,
+  Input,
   Link,
   Result,
+  Rounds,
   Sender,
 } from "./protocol/endpoint.ts";
 export { type ErrorCode, McpError, ToolError } from "./protocol/errors.ts";
@@ -38,6 +41,7 @@ export type {
   CallToolResult,
   ClientCapabilities,
   Completion,
+  CompletionRef,
   Content,
   ElicitResult,
   EmbeddedResource,
@@ -69,6 +73,14 @@ export type { Completer, CompletionContext } from "./server/completion.ts";
 export { audio, embedded, image, resourceLink, text } from "./server/content.ts";
 export type { Context, Log, LogEntry } from "./server/context.ts";
 export type { ServerOptions } from "./server/core.ts";
+export {
+  elicitationRequired,
+  type InputRequest,
+  type InputRequired,
+  type InputResponses,
+  inputRequired,
+  type PageOptions,
+} from "./server/input.ts";
 export { type RateLimitOptions, rateLimit } from "./server/rate-limit.ts";
 export type { Registration } from "./server/registry.ts";
 export { createServer, type Server } from "./server/server.ts";

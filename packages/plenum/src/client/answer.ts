@@ -2,18 +2,24 @@
 // neither the server's question nor the application's answer does harm. Blind to era and transport.
 // Specification: client/elicitation, client/sampling, client/roots.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
+import { checkDialogue } from "../protocol/dialogue.ts";
 import type { Ask } from "../protocol/endpoint.ts";
 import { isTellable, McpError, methodNotFound } from "../protocol/errors.ts";
 import { assertExtensionId } from "../protocol/meta.ts";
 import { findMethod } from "../protocol/methods.ts";
-import type { ClientCapabilities, Implementation, LogLevel, SampleRequest } from "../protocol/model.ts";
+import {
+  type ClientCapabilities,
+  type Implementation,
+  type LogLevel,
+  logLevels,
+  type SampleRequest,
+} from "../protocol/model.ts";
 import type { Listener } from "../protocol/remote.ts";
 import type { Revision } from "../protocol/revisions.ts";
 import { wireOf } from "../protocol/wire/wire.ts";
 import { toJsonCopy } from "../util/json-copy.ts";
 import { quote, toLine } from "../util/quote.ts";
 import { createRate } from "../util/rate.ts";
-import { checkDialogue } from "./dialogue.ts";
 import { type Form, toForm } from "./form.ts";
 import type { Action, AnswerContext, ClientOptions, RootsOption } from "./options.ts";
 import { toRoots } from "./roots.ts";
@@ -305,7 +311,7 @@ function reasonOf(error: unknown): string {
 }
 
 function assertOptions(options: ClientOptions): void {
-  const { onSample, roots, extensions, asksPerMinute } = options;
+  const { onSample, roots, extensions, asksPerMinute, logLevel } = options;
   const { onElicit, onElicitUrl, onLog, onListChanged, onResourceUpdated, onWarning } = options;
   const callbacks = { onElicit, onElicitUrl, onSample, onLog, onListChanged, onResourceUpdated, onWarning };
   for (const [name, value] of Object.entries(callbacks))
@@ -315,6 +321,7 @@ function assertOptions(options: ClientOptions): void {
     assert(value === undefined || typeof value === "boolean", `${name} must be true or false`);
     assert(!value || onSample, `${name} is about onSample, which is not given`);
   }
+  assert(logLevel === undefined || logLevels.includes(logLevel), `logLevel must be one of ${logLevels.join(", ")}`);
   assert(
     roots === undefined || typeof roots === "function" || Array.isArray(roots),
     "roots must be a list or a function",

@@ -1,8 +1,9 @@
 // A client of one server: the protocol's verbs, whatever the server speaks and however it is reached.
 import type { Target } from "../jsonrpc/channel.ts";
-import type { JsonObject } from "../jsonrpc/message.ts";
+import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import type { Result } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
+import { assertOwnMeta } from "../protocol/meta.ts";
 import type {
   CallToolResult,
   Completion,
@@ -26,6 +27,7 @@ import type { CallOptions, ClientOptions, ConnectionState, RootsOption } from ".
 import { createOutputs } from "./output.ts";
 import { createList, type List } from "./pages.ts";
 import { type ToolResult, toToolResult } from "./result.ts";
+import { hintsOf } from "./tool-hints.ts";
 
 export interface CompleteOptions extends CallOptions {
   /** The other arguments that are filled in already. */
@@ -99,11 +101,16 @@ export async function createClient(target: Target, options: ClientOptions = {}):
   const lists = options.onListChanged ? listKinds : [];
 
   /** The client's own settings, over which a call's go. */
-  const settings = (given: CallOptions = {}): CallOptions => ({
-    ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
-    ...(options.maxTimeoutMs !== undefined && { maxTimeoutMs: options.maxTimeoutMs }),
-    ...given,
-  });
+  const settings = (given: CallOptions = {}): CallOptions => {
+    assertOwnMeta(given.meta, "meta");
+    if (given.meta && Object.hasOwn(given.meta, "progressToken"))
+      throw new TypeError("meta: progressToken is given by the client itself, where there is onProgress");
+    return {
+      ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+      ...(options.maxTimeoutMs !== undefined && { maxTimeoutMs: options.maxTimeoutMs }),
+      ...given,
+    };
+  };
 
   async function send(method: string, params: JsonObject, given: CallOptions = {}, isSafe = false): Promise<Result> {
     const all = settings(given);
@@ -173,26 +180,42 @@ export async function createClient(target: Target, options: ClientOptions = {}):
   }
 
   async function callTool(name: string, args: JsonObject | undefined, given?: CallOptions): Promise<ToolResult> {
-    const { readOnlyHint, idempotentHint } = outputs.definition(name)?.annotations ?? {};
-    const isSafe = trusted && (readOnlyHint === true || idempotentHint === true);
+    const isSafe = trusted && hintsOf(outputs.definition(name)).idempotent;
+    const wasKnown = outputs.knows(name);
     const result = await send("tools/call", { name, ...(args && { arguments: args }) }, given, isSafe);
     if (validateOutput && factsOf(line.remote.revision).structured !== "none") {
       const isUnknown = result.structuredContent !== undefined && !outputs.knows(name);
       if (isUnknown && learntAt !== outputs.generation) await learnAll();
-      const problem = outputs.check(name, result as unknown as CallToolResult);
+      let problem = outputs.check(name, result as unknown as CallToolResult);
+      // The tool may be another one by now, without anybody having said so.
+      if (problem && wasKnown) {
+        await listTools({ fresh: true }).all();
+        problem = outputs.check(name, result as unknown as CallToolResult);
+      }
       if (problem) throw new McpError("invalid_result", `tools/call ${quote(name)}: ${problem}`);
     }
     return toToolResult(result);
   }
 
-  async function watch(change: () => void, undo: () => void, given?: CallOptions): Promise<void> {
-    change();
-    try {
-      await line.watch({ lists, uris: [...uris] }, settings(given));
-    } catch (error) {
-      undo();
-      throw error;
-    }
+  let turn: Promise<unknown> = Promise.resolve();
+  /** One change at a time, so that one that fails is undone before the next begins. */
+  function watch(uri: string, isWanted: boolean, given?: CallOptions): Promise<void> {
+    const change = async (): Promise<void> => {
+      const wasWanted = uris.has(uri);
+      if (!wasWanted && !isWanted) return;
+      // Also when it was wanted before: the server may have ended it since.
+      const set = (on: boolean): unknown => (on ? uris.add(uri) : uris.delete(uri));
+      set(isWanted);
+      try {
+        await line.watch({ lists, uris: [...uris] }, settings(given));
+      } catch (error) {
+        set(wasWanted);
+        throw isPeerError(error, -32002) ? toNotFound(error, uri) : error;
+      }
+    };
+    const done = turn.then(change);
+    turn = done.catch(() => {});
+    return done;
   }
 
   if (lists.length > 0) {
@@ -220,20 +243,8 @@ export async function createClient(target: Target, options: ClientOptions = {}):
         throw toNotFound(error, uri);
       }
     },
-    subscribe: (uri, given) =>
-      watch(
-        () => uris.add(uri),
-        () => uris.delete(uri),
-        given,
-      ),
-    async unsubscribe(uri, given) {
-      if (uris.has(uri))
-        await watch(
-          () => uris.delete(uri),
-          () => uris.add(uri),
-          given,
-        );
-    },
+    subscribe: (uri, given) => watch(uri, true, given),
+    unsubscribe: (uri, given) => watch(uri, false, given),
     listPrompts: (given) => list("prompts/list", "prompts", given),
     async getPrompt(name, args, given) {
       const result = await send("prompts/get", { name, ...(args && { arguments: args }) }, given);
@@ -244,13 +255,17 @@ export async function createClient(target: Target, options: ClientOptions = {}):
       const params = { ref, argument, ...(filled && { context: { arguments: filled } }) };
       return (await send("completion/complete", params, rest, true)).completion as Completion;
     },
-    setLogLevel: (level, given) => line.setLogLevel(level, settings(given)),
+    async setLogLevel(level, given) {
+      await line.setLogLevel(level, settings(given));
+    },
     ping: (given) => line.run((remote: Remote) => remote.ping(settings(given)), true, given?.signal),
     setRoots(roots) {
       listener.setRoots(roots);
       line.remote.rootsChanged();
     },
-    request: (method, params = {}, given) => send(method, params, given),
+    request(method, { _meta, ...params } = {}, given = {}) {
+      return send(method, params, isObject(_meta) ? { ...given, meta: { ..._meta, ...given.meta } } : given);
+    },
     notify: (method, params) => line.remote.notify(method, params),
     close: line.close,
     [Symbol.asyncDispose]: line.close,
@@ -259,11 +274,13 @@ export async function createClient(target: Target, options: ClientOptions = {}):
 
 /** Servers give "not found" two numbers; -32602 is the newer, and `uri` is all that could be wrong with the params. */
 function toNotFound(error: unknown, uri: string): unknown {
-  const isNotFound =
-    error instanceof McpError && error.code === "peer_error" && [-32002, -32602].includes(error.rpcCode as number);
-  if (!isNotFound) return error;
+  if (!isPeerError(error, -32002, -32602)) return error;
   return new McpError("resource_not_found", `The server has no resource ${quote(uri)}: ${error.message}`, {
     data: error.data,
     cause: error,
   });
+}
+
+function isPeerError(error: unknown, ...numbers: number[]): error is McpError {
+  return error instanceof McpError && error.code === "peer_error" && numbers.includes(error.rpcCode as number);
 }

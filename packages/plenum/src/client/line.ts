@@ -2,8 +2,9 @@
 // is watched, the log level) is kept here and brought about anew after a restart.
 import type { Channel, Target } from "../jsonrpc/channel.ts";
 import { type DialOptions, dial, lostInProbe } from "../protocol/dial.ts";
-import { connectionLost, McpError } from "../protocol/errors.ts";
+import { McpError } from "../protocol/errors.ts";
 import type { LogLevel } from "../protocol/model.ts";
+import { connectionLost } from "../protocol/outcome.ts";
 import type { Listener, Remote, RemoteRequestOptions, Watched } from "../protocol/remote.ts";
 import type { Revision } from "../protocol/revisions.ts";
 import type { ClientOptions, ConnectionState, RestartOptions } from "./options.ts";
@@ -44,6 +45,8 @@ export async function openLine(
   let reopening: Promise<void> | undefined;
   let lastCause: unknown;
   let pinging: ReturnType<typeof setTimeout> | undefined;
+  /** A connection that ended before it was put to use. */
+  let early: { readonly cause: unknown } | undefined;
   const closing = new AbortController();
 
   function become(next: ConnectionState, cause?: unknown): void {
@@ -57,6 +60,7 @@ export async function openLine(
 
   async function dialOnce(known: Revision | undefined, signal: AbortSignal | undefined): Promise<Remote> {
     channel = await target.open();
+    early = undefined;
     const opened = await dial(channel, {
       info: options.info,
       listener,
@@ -70,7 +74,8 @@ export async function openLine(
       readsLog: options.onLog !== undefined,
       onClose: lost,
     });
-    if (target.key !== undefined) {
+    // What a client is held to says nothing of what the server could speak.
+    if (target.key !== undefined && options.revision === undefined) {
       verdicts.delete(target.key);
       verdicts.set(target.key, opened.revision);
       for (const key of verdicts.keys()) if (verdicts.size > maxVerdicts) verdicts.delete(key);
@@ -93,6 +98,10 @@ export async function openLine(
   function lost(cause: unknown): void {
     clearTimeout(pinging);
     if (state === "closed") return;
+    if (state !== "open") {
+      early = { cause };
+      return;
+    }
     lastCause = cause;
     const restart = options.restart ?? (remote.isResumable && target.restarts === true);
     if (restart === false) {
@@ -113,7 +122,10 @@ export async function openLine(
       try {
         await channel?.ended;
         await open(closing.signal);
-        await remote.watch(watched);
+        await remote.watch(watched, { signal: closing.signal }).catch((error) => {
+          // What is not there any more keeps nobody from the rest.
+          if (!early && !closing.signal.aborted) listener.warn(`Not all is watched as before the restart: ${error}`);
+        });
         settled();
         return;
       } catch (error) {
@@ -124,6 +136,7 @@ export async function openLine(
   }
 
   function settled(): void {
+    if (early) throw connectionLost("as soon as it was open", early.cause);
     if (closing.signal.aborted) {
       remote.close();
       return;
@@ -139,13 +152,15 @@ export async function openLine(
         () => of === remote && state === "open" && keepAlive(of, 0),
         (error) => {
           if (of !== remote || state !== "open") return;
+          // Whoever answers is there, whatever the answer.
+          if (!(error instanceof McpError && error.code === "timeout")) return keepAlive(of, 0);
           listener.warn(`ping ${failures + 1} of ${maxPingFailures} was not answered: ${error}`);
           if (failures + 1 < maxPingFailures) {
             keepAlive(of, failures + 1);
             return;
           }
-          of.close();
           lost(new McpError("timeout", `${maxPingFailures} pings in a row were not answered`));
+          of.close();
         },
       );
     }, pingIntervalMs);
@@ -168,12 +183,12 @@ export async function openLine(
   become("connecting");
   try {
     await open(options.signal);
+    settled();
   } catch (error) {
     closing.abort();
     become("closed", error);
     throw error;
   }
-  settled();
 
   return {
     get state() {

@@ -25,17 +25,17 @@ async function toTarget(target: ConnectTarget): Promise<Target> {
       throw new TypeError(
         `connect: "${target}" is a URL, and only commands and servers in this process can be reached yet`,
       );
-    const { parseCommand } = await import("../transport/stdio/command.ts");
+    const { parseCommand } = await import("#stdio");
     return toTarget(parseCommand(target));
   }
   if (isObject(target)) {
     if (typeof target.open === "function") return target as unknown as Target;
     if (typeof target.command === "string") {
-      const { stdioTarget } = await import("../transport/stdio/client.ts");
+      const { stdioTarget } = await import("#stdio");
       return stdioTarget(target as unknown as StdioTargetOptions);
     }
     if (typeof target.call === "function" && typeof target.watch === "function") {
-      const { memoryTarget } = await import("../transport/memory.ts");
+      const { memoryTarget } = await import("../transport/memory/target.ts");
       return memoryTarget(target as unknown as Endpoint);
     }
   }

@@ -334,3 +334,170 @@ describe("batches", () => {
     expect(sent).toEqual([[{ jsonrpc: "2.0", id: 2, result: {} }]]);
   });
 });
+
+describe("holding the clocks", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test("no request runs out of time while they are held, and each has its whole time after", async () => {
+    const { connection } = open();
+    const outcome = connection.request("slow", undefined, { timeoutMs: 50 });
+    await vi.advanceTimersByTimeAsync(40);
+    const release = connection.hold();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(connection.inFlight).toBe(1);
+    release();
+    await vi.advanceTimersByTimeAsync(49);
+    expect(connection.inFlight).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await outcome).toEqual({ kind: "timeout", afterMs: 50 });
+  });
+
+  test("a request that is sent meanwhile is held too", async () => {
+    const { connection } = open();
+    const release = connection.hold();
+    void connection.request("slow", undefined, { timeoutMs: 50 });
+    await vi.advanceTimersByTimeAsync(500);
+    expect(connection.inFlight).toBe(1);
+    release();
+    await vi.advanceTimersByTimeAsync(50);
+    expect(connection.inFlight).toBe(0);
+  });
+
+  test("the hard maximum runs on", async () => {
+    const { connection } = open();
+    const outcome = connection.request("slow", undefined, { timeoutMs: 50, maxTimeoutMs: 200 });
+    connection.hold();
+    await vi.advanceTimersByTimeAsync(199);
+    expect(connection.inFlight).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await outcome).toEqual({ kind: "timeout", afterMs: 200 });
+  });
+
+  test("they are held as long as anybody holds them, and letting go twice counts once", async () => {
+    const { connection } = open();
+    void connection.request("slow", undefined, { timeoutMs: 50 });
+    const first = connection.hold();
+    const second = connection.hold();
+    first();
+    first();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(connection.inFlight).toBe(1);
+    second();
+    await vi.advanceTimersByTimeAsync(40);
+    first();
+    second();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(connection.inFlight).toBe(0);
+  });
+
+  test("what has no clock gets none", async () => {
+    const { connection } = open();
+    void connection.request("slow", undefined, { timeoutMs: 0 });
+    connection.hold()();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("dropping", () => {
+  test("ends a request of ours as aborted without a word to the peer", async () => {
+    const abandoned: unknown[] = [];
+    const { connection, receive, sent } = open({ onAbandon: (...args) => abandoned.push(args) });
+    const outcome = connection.request("m", undefined);
+    connection.drop(1, "over");
+    expect(await outcome).toEqual({ kind: "aborted", reason: "over" });
+    connection.drop(1);
+    connection.drop("unknown");
+    receive({ jsonrpc: "2.0", id: 1, result: {} });
+    expect([abandoned, sent.length, connection.inFlight]).toEqual([[], 1, 0]);
+  });
+});
+
+describe("what is no message", () => {
+  test.each([
+    ["no result at all", { jsonrpc: "2.0", id: 1, result: 5 }],
+    ["a list", { jsonrpc: "2.0", id: 1, result: [] }],
+    ["null", { jsonrpc: "2.0", id: 1, result: null }],
+    ["a result and an error", { jsonrpc: "2.0", id: 1, result: {}, error: { code: 1, message: "" } }],
+    ["an error without a code", { jsonrpc: "2.0", id: 1, error: { message: "x" } }],
+    ["an error that is text", { jsonrpc: "2.0", id: 1, error: "x" }],
+    ["another JSON-RPC", { jsonrpc: "1.0", id: 1, result: {} }],
+  ])("an answer with %s ends its request as broken, and gets no answer", async (_, response) => {
+    const { connection, receive, sent } = open();
+    const outcome = connection.request("m", undefined);
+    receive(response);
+    expect(await outcome).toEqual({ kind: "broken" });
+    expect([sent.length, connection.inFlight]).toEqual([1, 0]);
+  });
+
+  test("a broken answer to nothing is dropped", () => {
+    const { receive, sent } = open();
+    receive({ jsonrpc: "2.0", id: 1, result: 5 });
+    receive({ jsonrpc: "2.0", id: "__proto__", result: 5 });
+    expect(sent).toEqual([]);
+  });
+
+  test("a request that is wrong does not end one of ours that has its id", async () => {
+    const { connection, receive, sent } = open();
+    void connection.request("m", undefined);
+    receive({ jsonrpc: "2.0", id: 1, method: 5 });
+    expect(connection.inFlight).toBe(1);
+    expect(sent.at(-1)).toMatchObject({ id: 1, error: { code: -32600 } });
+    connection.close();
+  });
+
+  test("onInvalid takes the place of the answer", () => {
+    const told: unknown[] = [];
+    const { receive, sent } = open({ onInvalid: ({ answer, text }) => told.push([answer?.error.code, text]) });
+    for (const one of ["no json", "[]", 5, { jsonrpc: "2.0", id: 1 }, [request(1)]]) receive(one);
+    receive({ jsonrpc: "2.0", id: 1, result: 5 });
+    expect(told).toEqual([
+      [-32700, "no json"],
+      [-32600, undefined],
+      [-32600, undefined],
+      [-32600, undefined],
+      [-32600, undefined],
+      [undefined, undefined],
+    ]);
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("results in their turn", () => {
+  test("onResult is told before what comes behind it is read", async () => {
+    const order: string[] = [];
+    const { connection, receive } = open({ onNotification: ({ method }) => order.push(method) });
+    const outcome = connection.request("m", undefined, { onResult: () => order.push("result") });
+    receive({ jsonrpc: "2.0", id: 1, result: {} });
+    receive({ jsonrpc: "2.0", method: "n" });
+    expect(order).toEqual(["result", "n"]);
+    expect((await outcome).kind).toBe("result");
+  });
+
+  test("the request rejects with what onResult throws, and onResult hears of results only", async () => {
+    const { connection, receive } = open();
+    const failed = connection.request("m", undefined, {
+      onResult: () => {
+        throw new Error("not that one");
+      },
+    });
+    const refused = connection.request("m", undefined, { onResult: () => expect.fail("this is no result") });
+    receive({ jsonrpc: "2.0", id: 1, result: {} });
+    receive({ jsonrpc: "2.0", id: 2, error: { code: 1, message: "no" } });
+    await expect(failed).rejects.toThrow("not that one");
+    expect((await refused).kind).toBe("error");
+  });
+
+  test("a request for which there is no answer gets none, and its id is free again", () => {
+    const seen: unknown[] = [];
+    const { connection, receive, sent } = open({
+      onRequest: ({ id }) => {
+        seen.push(id);
+        return undefined;
+      },
+    });
+    receive(request(1));
+    receive(request(1));
+    expect([seen, sent, connection.inFlight]).toEqual([[1, 1], [], 0]);
+  });
+});

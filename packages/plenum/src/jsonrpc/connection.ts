@@ -39,18 +39,20 @@ export interface RequestOptions {
   readonly about?: RequestId;
   /** Told the id before anything is sent, so that the caller can put it to use (a progress token, say). */
   readonly onId?: (id: RequestId) => void;
+  /** Told the result before anything that comes behind it is read. The request rejects with what it throws. */
+  readonly onResult?: ((result: JsonObject) => void) | undefined;
 }
 
 export interface ConnectionOptions {
-  /** Answers a request. Whatever it throws or rejects with, even `undefined`, the peer gets exactly one answer. */
-  readonly onRequest: (request: Request, exchange: Exchange) => Answer | Promise<Answer>;
+  /** Whatever it throws or rejects with, even `undefined`, the peer gets exactly one answer; none if it returns undefined. */
+  readonly onRequest: (request: Request, exchange: Exchange) => Answer | Promise<Answer> | undefined;
   readonly onNotification: (notification: Notification, sender: unknown) => void;
   /** Why this batch is refused as a whole; undefined when batches are spoken here. Default: refused. */
   readonly refuseBatch?: (members: readonly Single[]) => string | undefined;
   /** A request of ours was given up on (time, abort): the peer may want to know. */
   readonly onAbandon?: (id: RequestId, method: string, reason: string) => void;
   readonly onClose?: (cause: unknown) => void;
-  /** What the peer sent is no message. Given, it takes the place of the error that is sent back otherwise. */
+  /** What the peer sent is no message, or a batch that is refused. Given, it takes the place of the error sent back. */
   readonly onInvalid?: (invalid: Invalid) => void;
   /** An answer could not be written as it is; the peer gets an internal error instead. */
   readonly onUnwritable?: (error: unknown) => void;
@@ -134,8 +136,8 @@ export interface Connection {
   request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<Outcome>;
   /** Sends a notification. Throws when params cannot be written as JSON. */
   notify(method: string, params?: JsonObject, about?: RequestId): void;
-  /** Something was heard about a request of ours: its clock starts anew. */
-  touch(id: RequestId): void;
+  /** Something was heard about a request of ours: its clock starts anew. False when it is over. */
+  touch(id: RequestId): boolean;
   /** Nobody waits for this request of ours any more, and the peer need not know: it ends as aborted. */
   drop(id: RequestId, reason?: unknown): void;
   /**
@@ -200,10 +202,10 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     else if (incoming.kind === "invalid") {
       // A response that is none ends its request all the same.
       if (incoming.id !== undefined && !incoming.answer) take(incoming.id, { kind: "broken" });
-      if (options.onInvalid) options.onInvalid(incoming);
-      else reply(incoming.answer, undefined);
-    }
-    else {
+      options.onInvalid?.(incoming);
+      // Among other messages it is no noise: it has its place in their answer.
+      if (!options.onInvalid || reply !== send) reply(incoming.answer, undefined);
+    } else {
       try {
         options.onNotification(incoming.message, sender);
       } catch {
@@ -216,7 +218,8 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
   function receiveBatch(members: readonly Single[], sender: unknown): void {
     const why = options.refuseBatch ? (options.refuseBatch(members) ?? mixed(members)) : "batches are not supported";
     if (why) {
-      send(refusal(why), undefined);
+      if (options.onInvalid) options.onInvalid({ kind: "invalid", answer: refusal(why) });
+      else send(refusal(why), undefined);
       return;
     }
     const responses: Response[] = [];
@@ -252,14 +255,14 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     const exchange = new Exchange(connection, id, sender);
     received.set(id, { exchange, reply });
     state.running++;
-    const finish = (given: Answer): void => {
+    const finish = (given: Answer | undefined): void => {
       state.running--;
       if (exchange.ended) return;
       received.delete(id);
       exchange.end();
-      reply({ jsonrpc: "2.0", id, ...given }, id);
+      reply(given && { jsonrpc: "2.0", id, ...given }, id);
     };
-    let given: Answer | Promise<Answer>;
+    let given: Answer | Promise<Answer> | undefined;
     try {
       given = options.onRequest(request, exchange);
     } catch {
@@ -319,7 +322,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     get inFlight() {
       return sent.size + received.size;
     },
-    request(method, params, { signal, about, timeoutMs = 60_000, maxTimeoutMs = 0, onId } = {}) {
+    request(method, params, { signal, about, timeoutMs = 60_000, maxTimeoutMs = 0, onId, onResult } = {}) {
       return new Promise<Outcome>((resolve, reject) => {
         if (state.closed) return resolve({ kind: "lost", cause: undefined });
         if (signal?.aborted) return resolve({ kind: "aborted", reason: signal.reason });
@@ -337,6 +340,11 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
           settle(outcome) {
             clearTimeout(pending.timer);
             signal?.removeEventListener("abort", onAbort);
+            try {
+              if (outcome.kind === "result") onResult?.(outcome.result);
+            } catch (error) {
+              reject(error);
+            }
             resolve(outcome);
           },
         };
@@ -359,6 +367,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     touch(id) {
       const pending = sent.get(id);
       if (pending) pending.touchedAt = Date.now();
+      return pending !== undefined;
     },
     drop(id, reason) {
       take(id, { kind: "aborted", reason });
@@ -367,8 +376,9 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
       state.holds++;
       let isHeld = true;
       return () => {
-        if (isHeld) state.holds--;
+        if (!isHeld) return;
         isHeld = false;
+        state.holds--;
         state.heldAt = Date.now();
       };
     },

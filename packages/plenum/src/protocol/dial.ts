@@ -3,10 +3,11 @@
 // one of the sessioned. Specification: basic/versioning of 2026-07-28; the digest is in docs/design.md § Finding the era.
 import type { Channel } from "../jsonrpc/channel.ts";
 import { createConnection } from "../jsonrpc/connection.ts";
-import { isObject, type JsonObject } from "../jsonrpc/message.ts";
-import { quote } from "../util/quote.ts";
-import { connectionLost, McpError } from "./errors.ts";
+import { isObject } from "../jsonrpc/message.ts";
+import { quote, toLine } from "../util/quote.ts";
+import { type ErrorCode, McpError } from "./errors.ts";
 import type { Implementation, LogLevel } from "./model.ts";
+import { connectionLost } from "./outcome.ts";
 import type { DialedEra, Listener, Remote, RemoteGround, RemoteRequestOptions } from "./remote.ts";
 import { factsOf, type Revision, revisions } from "./revisions.ts";
 import { answerEarly, initialize, openSession } from "./sessioned/dial.ts";
@@ -34,14 +35,18 @@ export interface DialOptions {
 /** Whether a failed `dial` may have been the probe's fault: some servers end when they hear anything before `initialize`. */
 export const lostInProbe: unique symbol = Symbol("plenum.lostInProbe");
 
+/** What a server answers that does not open sessions, or not ours. */
+const refusals: readonly ErrorCode[] = ["peer_error", "invalid_result", "unsupported_version"];
+
 const newestFirst = [...revisions].reverse();
 const newestOf = (era: "sessioned" | "stateless"): Revision =>
   newestFirst.find((revision) => factsOf(revision).era === era) as Revision;
 
 /** Opens a connection on the channel. Throws McpError, and closes the channel, when there is no understanding. */
 export async function dial(channel: Channel, options: DialOptions): Promise<Remote> {
-  const { listener, pinned, known } = options;
-  // Set in the turn in which the server's answer is read: what comes right behind it is the era's already.
+  const { listener, pinned, known, timeoutMs } = options;
+  // Set in the turn in which the server's answer is read: what comes right behind it is the era's already. The first
+  // answer that can be used decides, and any other is ignored.
   let era: DialedEra | undefined;
   let isOpen = false;
   let lost: { readonly cause: unknown } | undefined;
@@ -50,14 +55,20 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
   const connection = createConnection(channel, {
     onRequest: (request, exchange) => (era ? era.request(request, exchange) : answerEarly(request)),
     onNotification: (notification) => era?.notification(notification),
+    refuseBatch() {
+      const hasBatches = era && factsOf(era.remote.revision).batches;
+      return hasBatches ? undefined : "batches exist only in sessions of 2025-03-26";
+    },
     onInvalid({ answer, text }) {
       const what = text === undefined ? (answer?.error.message ?? "a broken message") : quote(text);
       listener.warn(`The server sent what is no message of the protocol: ${what}`);
     },
     onAbandon(requestId, method, reason) {
       // The handshake must not be cancelled, and a probe need not be.
-      if (method !== "initialize" && method !== "server/discover" && channel.oneStream)
-        connection.notify("notifications/cancelled", { requestId, reason });
+      if (method === "initialize" || method === "server/discover") return;
+      // In the stateless era a request with a stream of its own ends with it.
+      const isSession = era !== undefined && factsOf(era.remote.revision).era === "sessioned";
+      if (channel.oneStream || isSession) connection.notify("notifications/cancelled", { requestId, reason });
     },
     onClose(cause) {
       lost = { cause };
@@ -73,50 +84,57 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
     logLevel: options.logLevel,
     readsLog: options.readsLog,
   };
-  const timing: RemoteRequestOptions = { signal: options.signal, timeoutMs: options.timeoutMs };
+  // One clock for all of it.
+  const limit = new AbortController();
+  const timing = (...more: AbortSignal[]): RemoteRequestOptions => ({
+    signal: AbortSignal.any([limit.signal, ...(options.signal ? [options.signal] : []), ...more]),
+    timeoutMs: 0,
+  });
 
   /** The newest revision that both sides know, of those that the server named. */
   function choose(named: readonly unknown[]): Revision {
     const common = newestFirst.find((revision) => named.includes(revision) && (!pinned || revision === pinned));
     if (common) return common;
-    const theirs = named.filter((one) => typeof one === "string").slice(0, 20);
-    throw new McpError(
-      "unsupported_version",
-      `The server speaks ${theirs.join(", ") || "no revision"}, not ${pinned ?? "one that is known here"}`,
-      {
-        data: { supported: theirs },
-      },
-    );
+    const supported = named.flatMap((one) => (typeof one === "string" ? [toLine(one, 40)] : [])).slice(0, 20);
+    const ours = pinned ?? `one of ${revisions.join(", ")}`;
+    const message = `The server speaks ${supported.join(", ") || "no revision"}, not ${ours}`;
+    throw new McpError("unsupported_version", message, { data: { supported } });
   }
 
-  async function open(revision: Revision, signal?: AbortSignal): Promise<DialedEra> {
-    const answer = await initialize(ground, revision, signal ? { ...timing, signal } : timing);
-    era = openSession(ground, answer, pinned);
-    return era;
+  async function open(revision: Revision, ...more: AbortSignal[]): Promise<void> {
+    await initialize(ground, revision, timing(...more), (answer) => {
+      era ??= openSession(ground, answer, pinned);
+    });
   }
 
-  /** What the probe tells: a server of the stateless era, or the revision to open a session with. */
-  async function probe(asked: Revision, signal?: AbortSignal): Promise<DialedEra | Revision> {
-    let answer: JsonObject;
+  /** Asks for what the server speaks: that is the stateless era, or the revision to open a session with. */
+  async function probe(asked: Revision, ...more: AbortSignal[]): Promise<Revision | undefined> {
+    let session: Revision | undefined;
     try {
-      answer = readDiscovery(await discover(ground, asked, signal ? { ...timing, signal } : timing), asked);
+      await discover(ground, asked, timing(...more), (result) => {
+        const answer = readDiscovery(result, asked);
+        const revision = choose(answer.supportedVersions as readonly unknown[]);
+        if (factsOf(revision).era === "sessioned") session = revision;
+        else era ??= openStatelessRemote(ground, answer, revision);
+      });
+      return session;
     } catch (error) {
-      return judge(error, asked);
+      return judge(error, asked, more);
     }
-    const revision = choose(answer.supportedVersions as readonly unknown[]);
-    if (factsOf(revision).era === "sessioned") return revision;
-    era = openStatelessRemote(ground, answer, revision);
-    return era;
   }
 
   /** Only errors that a server of the stateless era alone gives speak for it; any other means a session. */
-  function judge(error: unknown, asked: Revision): Revision | Promise<DialedEra | Revision> {
+  function judge(
+    error: unknown,
+    asked: Revision,
+    more: AbortSignal[],
+  ): Revision | undefined | Promise<Revision | undefined> {
     if (!(error instanceof McpError)) throw error;
     const { code, rpcCode, data } = error;
     if (code === "peer_error" && rpcCode === -32022 && isObject(data) && Array.isArray(data.supported)) {
       const revision = choose(data.supported);
       if (revision === asked) throw error;
-      return factsOf(revision).era === "sessioned" ? revision : probe(revision);
+      return factsOf(revision).era === "sessioned" ? revision : probe(revision, ...more);
     }
     if (code === "peer_error" && (rpcCode === -32020 || rpcCode === -32021)) throw error;
     if (code !== "peer_error" && code !== "invalid_result") throw error;
@@ -128,26 +146,26 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
   }
 
   /** The probe, and after a while of silence the handshake beside it: whichever is answered first. */
-  async function find(): Promise<DialedEra> {
+  async function find(): Promise<void> {
     const stop = new AbortController();
-    const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
-    const probing = probe(newestOf("stateless"), signal);
+    isProbing = true;
+    const probing = probe(newestOf("stateless"), stop.signal);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const silence = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), options.probeTimeoutMs);
+    const silence = new Promise<"silent">((resolve) => {
+      timer = setTimeout(() => resolve("silent"), options.probeTimeoutMs);
     });
     try {
       const told = await Promise.race([probing, silence]);
       isProbing = false;
-      if (told !== undefined) return typeof told === "string" ? await open(told) : told;
-      const opening = open(newestOf("sessioned"), signal);
+      if (told !== "silent") return told && (await open(told));
+      const opening = open(newestOf("sessioned"), stop.signal);
       // A server that was only slow to start answers the probe first, and is spoken to in the newer era.
       const either = probing.then(
-        (late) => (typeof late === "string" ? opening : late),
+        (session) => (session ? opening : undefined),
         () => opening,
       );
       // One that has no handshake answers the probe after all.
-      return await Promise.race([either, opening.catch(() => either)]);
+      await Promise.race([either, opening.catch(() => either)]);
     } finally {
       clearTimeout(timer);
       probing.catch(() => {});
@@ -155,27 +173,42 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
     }
   }
 
-  connection.open();
-  try {
-    isProbing = true;
-    if (pinned && factsOf(pinned).era === "stateless") {
-      const told = await probe(pinned);
-      isProbing = false;
-      if (typeof told === "string") throw new McpError("unsupported_version", `The server does not speak ${pinned}`);
-      era = told;
-    } else if (pinned) {
-      era = await open(pinned);
-    } else if (known && factsOf(known).era === "sessioned") {
-      era = await open(newestOf("sessioned")).catch(() => find());
-    } else {
-      era = await find();
-    }
-  } catch (error) {
-    connection.close();
-    const isProbesFault = isProbing && lost !== undefined && !pinned;
-    throw isProbesFault && error instanceof Error ? Object.assign(error, { [lostInProbe]: true }) : error;
+  /** A server that names what it speaks instead, or knows of no handshake, does not speak what is wanted. */
+  function refuse(error: unknown): never {
+    if (!(error instanceof McpError) || error.code !== "peer_error") throw error;
+    const supported = isObject(error.data) ? error.data.supported : undefined;
+    if (Array.isArray(supported)) choose(supported);
+    else if (error.rpcCode === -32601) choose([]);
+    throw error;
   }
-  if (lost) throw connectionLost("as soon as it was open", (lost as { cause: unknown }).cause);
+
+  async function understand(): Promise<void> {
+    if (pinned && factsOf(pinned).era === "stateless") await probe(pinned);
+    else if (pinned) await open(pinned).catch(refuse);
+    else if (known && factsOf(known).era === "sessioned") {
+      await open(newestOf("sessioned")).catch((error) => {
+        // It may be another server by now; but one that is gone, or silent, is not asked again.
+        const isRefusal = error instanceof McpError && refusals.includes(error.code);
+        return isRefusal ? find() : Promise.reject(error);
+      });
+    } else await find();
+  }
+
+  connection.open();
+  const isLimited = timeoutMs > 0 && timeoutMs < 2 ** 31;
+  const timer = isLimited ? setTimeout(() => limit.abort(), timeoutMs) : undefined;
+  try {
+    await understand();
+    if (lost) throw connectionLost("as soon as it was open", (lost as { cause: unknown }).cause);
+  } catch (error) {
+    const isProbesFault = isProbing && lost !== undefined && !pinned;
+    connection.close();
+    if (limit.signal.aborted)
+      throw new McpError("timeout", `The server did not open a connection in ${timeoutMs} ms`, { cause: error });
+    throw isProbesFault && error instanceof Error ? Object.assign(error, { [lostInProbe]: true }) : error;
+  } finally {
+    clearTimeout(timer);
+  }
   isOpen = true;
-  return era.remote;
+  return (era as unknown as DialedEra).remote;
 }

@@ -98,6 +98,8 @@ export interface CacheHints {
 export type Change =
   | { readonly kind: "tools" | "resources" | "prompts" }
   | { readonly kind: "resource"; readonly uri: string }
+  /** What a user was sent to a page for is done; those who were told this id hear of it. */
+  | { readonly kind: "elicitation"; readonly elicitationId: string }
   /** The endpoint ends: subscriptions are answered, connections close. */
   | { readonly kind: "closing" };
 

@@ -1,8 +1,7 @@
 // One table of everything that can go wrong, by string code: its JSON-RPC number and its HTTP status. Explained to
 // people in docs/errors.md. Two classes: McpError for the protocol, ToolError for what a model should read.
-import type { Outcome } from "../jsonrpc/connection.ts";
-import type { ErrorObject, JsonObject } from "../jsonrpc/message.ts";
-import { quote, toLine } from "../util/quote.ts";
+import type { ErrorObject } from "../jsonrpc/message.ts";
+import { quote } from "../util/quote.ts";
 import { factsOf, type Revision } from "./revisions.ts";
 
 interface ErrorRow {
@@ -23,6 +22,7 @@ export type ErrorCode =
   | "rate_limited"
   | "header_mismatch"
   | "missing_capability"
+  | "elicitation_required"
   | "unsupported_version"
   | "input_required"
   | "application"
@@ -51,6 +51,8 @@ const table: { readonly [C in ErrorCode]: ErrorRow } = {
   // -32021 exists in the stateless era only; before it the number is -32600.
   missing_capability: { rpc: -32021, http: 400 },
   unsupported_version: { rpc: -32022, http: 400 },
+  // A page has to be visited first. The number is of 2025-11-25 alone; elsewhere it is -32603.
+  elicitation_required: { rpc: -32042, http: 200 },
 
   // Thrown into a handler whose call goes on when the client has answered. It has a number only to pass unmasked.
   input_required: { rpc: -32603, http: 200 },
@@ -142,41 +144,6 @@ function numberIn(error: McpError, revision: Revision): number {
   const facts = factsOf(revision);
   if (error.code === "resource_not_found") return facts.notFound;
   if (error.code === "missing_capability" && facts.era === "sessioned") return -32600;
+  if (error.code === "elicitation_required" && revision !== "2025-11-25") return -32603;
   return error.rpcCode ?? -32603;
-}
-
-/**
- * The result of a request of ours, or the error that tells how it ended.
- * @param what the request in words, such as `elicitation/create`, for the message
- * @param heard what was heard about it meanwhile, in words
- */
-export function resultOf(outcome: Outcome, what: string, heard = ""): JsonObject {
-  switch (outcome.kind) {
-    case "result":
-      return outcome.result;
-    case "error": {
-      const { code, message, data } = outcome.error;
-      throw new McpError("peer_error", `${what} was answered with error ${code}: ${toLine(message)}`, {
-        rpcCode: code,
-        data,
-      });
-    }
-    case "broken":
-      throw new McpError("invalid_result", `${what} was answered with what is no JSON-RPC response`);
-    case "timeout":
-      throw new McpError(
-        "timeout",
-        `${what} gave no answer in ${outcome.afterMs} ms${heard}. The peer was told to stop.`,
-      );
-    case "aborted":
-      throw new McpError("aborted", `${what} was aborted`, { cause: outcome.reason });
-    case "lost":
-      throw connectionLost(`before ${what} was answered`, outcome.cause);
-  }
-}
-
-/** @param when in words, such as `before it was open` */
-export function connectionLost(when: string, cause: unknown): McpError {
-  const why = cause instanceof Error ? `: ${cause.message}` : "";
-  return new McpError("connection_lost", `The connection was lost ${when}${why}`, { cause });
 }

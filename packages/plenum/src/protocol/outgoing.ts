@@ -1,13 +1,14 @@
 // Requests of a client, as far as both eras do the same: params fitted to the revision, progress, the clock, the result
 // checked. And the other way: what the server says of itself, checked before anybody hears it.
-import type { Connection } from "../jsonrpc/connection.ts";
+import type { Connection, RequestOptions } from "../jsonrpc/connection.ts";
 import { isRequestId, type JsonObject, type Notification, type RequestId } from "../jsonrpc/message.ts";
 import { quote, toLine } from "../util/quote.ts";
 import { hasCapability, toCapabilities } from "./capabilities.ts";
 import type { Result } from "./endpoint.ts";
-import { McpError, resultOf } from "./errors.ts";
+import { McpError } from "./errors.ts";
 import { findMethod, type Method, methodIn } from "./methods.ts";
 import type { ServerCapabilities } from "./model.ts";
+import { resultOf } from "./outcome.ts";
 import type { Listener, ProgressUpdate, RemoteRequestOptions } from "./remote.ts";
 import { factsOf, type Revision, revisions } from "./revisions.ts";
 import { wireOf } from "./wire/wire.ts";
@@ -21,14 +22,13 @@ interface Watcher {
 export interface Outgoing {
   /**
    * Sends a request, and gives back its result as it came. `_meta` is added where there is any. Throws McpError.
-   * @param onId told the id before the request is sent
    */
   send(
     name: string,
     params: JsonObject,
     meta: JsonObject,
     options: RemoteRequestOptions,
-    onId?: (id: RequestId) => void,
+    hooks?: Pick<RequestOptions, "onId" | "onResult">,
   ): Promise<JsonObject>;
   /** A progress notification: the request's clock starts anew, and whoever waits for it is told. */
   progressed(params: JsonObject): void;
@@ -39,7 +39,7 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
   let nextToken = 1;
 
   return {
-    async send(name, params, meta, options, onId) {
+    async send(name, params, meta, options, { onId, onResult } = {}) {
       const { signal, timeoutMs, maxTimeoutMs, onProgress } = options;
       const watcher: Watcher | undefined = onProgress && { id: undefined, onProgress, last: undefined };
       // Unique among all that this client ever sends: progress that comes late is nobody's.
@@ -56,6 +56,7 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
             if (watcher) watcher.id = id;
             onId?.(id);
           },
+          onResult,
         });
         return resultOf(outcome, describe(name, params), watcher?.last && describeProgress(watcher.last));
       } finally {
@@ -67,8 +68,14 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
       const { progressToken, progress, total, message } = params;
       const watcher = isRequestId(progressToken) ? watchers.get(progressToken) : undefined;
       if (watcher?.id === undefined) return;
-      connection.touch(watcher.id);
-      const update = { progress, total, message } as ProgressUpdate;
+      const problem = wireOf(revision).check("ProgressParams", params, "params");
+      if (problem) {
+        listener.warn(`notifications/progress of the server is not valid: ${problem}`);
+        return;
+      }
+      if (!connection.touch(watcher.id)) return;
+      // Older revisions have no message, and say nothing of what one must be.
+      const update = { progress, total, message: typeof message === "string" ? message : undefined } as ProgressUpdate;
       watcher.last = { update, at: Date.now() };
       try {
         watcher.onProgress(update);
@@ -80,7 +87,7 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
 }
 
 /** A request in words: its method and what it is about. */
-function describe(name: string, { name: subject, uri = subject }: JsonObject): string {
+export function describe(name: string, { name: subject, uri = subject }: JsonObject): string {
   return typeof uri === "string" ? `${name} ${quote(uri)}` : name;
 }
 

@@ -79,7 +79,8 @@ export interface Remote {
 /** What an era makes of a connection: the Remote, and what becomes of the server's messages. */
 export interface DialedEra {
   readonly remote: Remote;
-  request(request: Request, exchange: Exchange): Answer | Promise<Answer>;
+  /** Undefined: the era has no answer to any request of a server's. */
+  request(request: Request, exchange: Exchange): Answer | Promise<Answer> | undefined;
   notification(notification: Notification): void;
 }
 

@@ -53,14 +53,16 @@ export function reviseNotification(method: Method, params: JsonObject, revision:
 
 /**
  * The tool result that says what went wrong, where the revision wants the model rather than the program to know:
- * bad arguments from 2025-11-25 on, and in the sessioned era a capability that the client lacks.
+ * bad arguments from 2025-11-25 on, in the sessioned era a capability that the client lacks, and pages to visit where
+ * there is no error for that.
  */
 export function toToolFault(error: unknown, method: Method | undefined, revision: Revision): Result | undefined {
   if (method?.name !== "tools/call" || !(error instanceof McpError)) return undefined;
   const facts = factsOf(revision);
   const asResult =
     (error.code === "invalid_arguments" && facts.badArguments === "result") ||
-    (error.code === "missing_capability" && facts.era === "sessioned");
+    (error.code === "missing_capability" && facts.era === "sessioned") ||
+    (error.code === "elicitation_required" && revision !== "2025-11-25");
   return asResult ? { content: [{ type: "text", text: error.message }], isError: true } : undefined;
 }
 

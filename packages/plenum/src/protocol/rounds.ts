@@ -4,50 +4,11 @@
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import { toJsonCopy } from "../util/json-copy.ts";
 import { quote } from "../util/quote.ts";
-import { clientHas } from "./capabilities.ts";
-import type { Ask, Call, Caller, Result } from "./endpoint.ts";
+import type { Ask, Call, Result } from "./endpoint.ts";
 import { McpError } from "./errors.ts";
-import type { Revision } from "./revisions.ts";
-import { wireOf } from "./wire/wire.ts";
+import { missingOf, toAsk } from "./question.ts";
 
 const maxRounds = 16;
-
-/** The shapes of each question are `${stem}Params` and `${stem}Result`, as in the table of methods. */
-export const stems: { readonly [M in Ask["method"]]: string } = {
-  "elicitation/create": "Elicit",
-  "sampling/createMessage": "CreateMessage",
-  "roots/list": "ListRoots",
-};
-
-/** The params of a question as the revision has them. Throws a TypeError for what it does not have. */
-export function toParams({ method, params }: Ask, revision: Revision): JsonObject {
-  const wire = wireOf(revision);
-  const shape = `${stems[method]}Params`;
-  const fitted = wire.fit(shape, params);
-  const problem = wire.check(shape, fitted, "params");
-  if (problem) throw new TypeError(`${method} is not valid in ${revision}: ${problem}`);
-  return fitted;
-}
-
-/** The question that a member of `inputRequests` puts. Throws a TypeError for what is none. */
-export function toAsk(key: string, request: unknown): Ask {
-  const { method, params = {} } = isObject(request) ? request : {};
-  if (!isObject(params)) throw new TypeError(`inputRequired: the params of ${quote(key)} are no object`);
-  switch (method) {
-    case "elicitation/create":
-      return params.mode === "url"
-        ? { method, params: { elicitationId: crypto.randomUUID(), ...params }, needs: ["elicitation.url"] }
-        : { method, params, needs: ["elicitation.form"] };
-    case "sampling/createMessage":
-      return { method, params, needs: [params.tools || params.toolChoice ? "sampling.tools" : "sampling"] };
-    case "roots/list":
-      return { method, params: {}, needs: ["roots"] };
-    default:
-      throw new TypeError(
-        `inputRequired: ${quote(key)} asks for ${quote(String(method))}, which is none of elicitation/create, sampling/createMessage and roots/list`,
-      );
-  }
-}
 
 /** What a result asks for, by key, and the state that comes with it. Throws a TypeError for a result that asks nothing. */
 export function readAsking({ inputRequests, state }: Result): { asks: [key: string, ask: Ask][]; state: unknown } {
@@ -55,16 +16,16 @@ export function readAsking({ inputRequests, state }: Result): { asks: [key: stri
   if (requests.length === 0 && state === undefined)
     throw new TypeError("inputRequired: give requests, a state, or both");
   return {
-    asks: requests.map(([key, request]) => [key, toAsk(key, request)]),
+    asks: requests.map(([key, request]) => [key, toOwnAsk(key, request)]),
     // The same in both eras, though only one of them has to write it down.
     state: state === undefined ? undefined : toJsonCopy(state, "inputRequired: the state"),
   };
 }
 
-/** Which of the capabilities that an ask takes the client did not declare, as its revision knows them. */
-export function missingOf({ capabilities, revision }: Caller, { needs }: Ask): string[] {
-  const declared = wireOf(revision).fit("ClientCapabilities", capabilities);
-  return needs.filter((path) => !clientHas(declared, path));
+function toOwnAsk(key: string, request: unknown): Ask {
+  const { method, params = {} } = isObject(request) ? request : {};
+  if (!isObject(params)) throw new TypeError(`inputRequired: the params of ${quote(key)} are no object`);
+  return toAsk(String(method), params);
 }
 
 /** The first result that is complete. */

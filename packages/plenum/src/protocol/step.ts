@@ -17,7 +17,7 @@ export type StepOutcome = { readonly value?: unknown } | { readonly failure: Fai
 
 /**
  * Does it. Only what is no outcome of the step itself is thrown: `input_required`, and a TypeError for a step without
- * a name or a function.
+ * a name.
  * @param onFailure told what was thrown
  */
 export async function takeStep(
@@ -25,8 +25,7 @@ export async function takeStep(
   run: () => unknown,
   onFailure?: (error: unknown) => void,
 ): Promise<StepOutcome> {
-  if (typeof name !== "string" || name === "" || typeof run !== "function")
-    throw new TypeError("ctx.step takes a name and a function");
+  if (typeof name !== "string" || name === "") throw new TypeError("ctx.step takes a name and a function");
   try {
     const value = await run();
     return value === undefined ? {} : { value: toJsonCopy(value, `What the step "${name}" gives back`) };

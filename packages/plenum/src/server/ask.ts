@@ -4,8 +4,10 @@ import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import type { Call } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
 import type { ElicitResult, Root, SampleRequest, SampleResult } from "../protocol/model.ts";
+import { toAsk } from "../protocol/question.ts";
 import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/standard.ts";
 import { quote } from "../util/quote.ts";
+import type { PageOptions } from "./input.ts";
 
 export { runRounds } from "../protocol/rounds.ts";
 
@@ -21,11 +23,8 @@ const forms = new WeakMap<object, Schema>();
 export async function elicitForm(call: Call, message: string, schema: AnySchema): Promise<ElicitResult<unknown>> {
   const form = forms.get(schema) ?? toSchema(schema, { kind: "elicitation", name: call.method, role: "input" });
   forms.set(schema, form);
-  const answer = await call.link.ask({
-    method: "elicitation/create",
-    needs: ["elicitation.form"],
-    params: { mode: "form", message, requestedSchema: toForm(form.json) },
-  });
+  const params = { mode: "form", message, requestedSchema: toForm(form.json) };
+  const answer = await call.link.ask(toAsk("elicitation/create", params));
   // What comes with a refusal is not to be looked at.
   if (answer.action !== "accept") return { action: answer.action as "decline" | "cancel" };
   const checked = await form.validate(answer.content ?? {});
@@ -39,26 +38,20 @@ export async function elicitUrl(
   call: Call,
   message: string,
   url: string,
+  { id }: PageOptions = {},
 ): Promise<{ action: "accept" | "decline" | "cancel" }> {
-  const { protocol } = new URL(url);
-  if (protocol !== "https:" && protocol !== "http:")
-    throw new TypeError(`elicitUrl takes an http or https URL, not ${protocol}`);
-  const answer = await call.link.ask({
-    method: "elicitation/create",
-    needs: ["elicitation.url"],
-    params: { mode: "url", message, url, elicitationId: crypto.randomUUID() },
-  });
+  const page = { mode: "url", message, url, ...(id !== undefined && { elicitationId: id }) };
+  const answer = await call.link.ask(toAsk("elicitation/create", page));
   return { action: answer.action as "accept" | "decline" | "cancel" };
 }
 
 export async function sample(call: Call, request: SampleRequest): Promise<SampleResult> {
-  const needs = request.tools || request.toolChoice ? ["sampling.tools"] : ["sampling"];
-  const answer = await call.link.ask({ method: "sampling/createMessage", needs, params: { ...request } });
+  const answer = await call.link.ask(toAsk("sampling/createMessage", { ...request }));
   return answer as unknown as SampleResult;
 }
 
 export async function listRoots(call: Call): Promise<readonly Root[]> {
-  const answer = await call.link.ask({ method: "roots/list", needs: ["roots"], params: {} });
+  const answer = await call.link.ask(toAsk("roots/list", {}));
   const roots = answer.roots as readonly Root[];
   const stray = roots.find(({ uri }) => !/^file:/i.test(uri));
   if (stray) throw new McpError("invalid_result", `The client's roots are not all file:// URIs: ${quote(stray.uri)}`);

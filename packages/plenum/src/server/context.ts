@@ -17,7 +17,7 @@ import type { AnySchema } from "../schema/standard.ts";
 import { toJsonCopy } from "../util/json-copy.ts";
 import { createRate, type Rate } from "../util/rate.ts";
 import type * as Asks from "./ask.ts";
-import { type InputResponses, isInputRequired } from "./input.ts";
+import { type InputResponses, isInputRequired, type PageOptions } from "./input.ts";
 
 export interface LogEntry {
   readonly level: LogLevel;
@@ -60,7 +60,11 @@ export interface Context<Lifespan = unknown> {
   /** Asks the user to fill in a form; the answer is checked and typed by the schema. */
   elicit<const S extends AnySchema>(message: string, schema: S): Promise<ElicitResult<InferOutput<S>>>;
   /** Asks the user to visit a page, for what must not pass through the client (secrets, payments). */
-  elicitUrl(message: string, url: string): Promise<{ readonly action: "accept" | "decline" | "cancel" }>;
+  elicitUrl(
+    message: string,
+    url: string,
+    options?: PageOptions,
+  ): Promise<{ readonly action: "accept" | "decline" | "cancel" }>;
   /**
    * Asks the client's model.
    * @deprecated The protocol deprecates sampling from 2026-07-28 on.
@@ -156,7 +160,7 @@ export class CallContext implements Context<never> {
   }
 
   get elicitUrl(): Context["elicitUrl"] {
-    return (message, url) => this.#ask((asks) => asks.elicitUrl(this.#call, message, url));
+    return (message, url, options) => this.#ask((asks) => asks.elicitUrl(this.#call, message, url, options));
   }
 
   get sample(): Context["sample"] {

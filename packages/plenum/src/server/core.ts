@@ -9,7 +9,8 @@ import { findMethod } from "../protocol/methods.ts";
 import type { Middleware, Next } from "../protocol/middleware.ts";
 import type { CacheScope, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import type { Store } from "../store/store.ts";
-import { createSealer, type Sealer, type Secret, toSecrets } from "../util/seal.ts";
+import type { Sealer } from "../util/seal.ts";
+import { type Secret, toSecrets } from "../util/secret.ts";
 import { CallContext, type Context, type ContextOptions, type LogEntry } from "./context.ts";
 import { assertFunction, toDefinition } from "./definition.ts";
 import { createLifespan, type LifespanOption } from "./lifespan.ts";
@@ -70,6 +71,11 @@ export interface ServerBase<L> extends Endpoint {
   handle(method: string, handler: (params: JsonObject, ctx: Context<L>) => Result | Promise<Result>): void;
   /** Wraps every call. The first one used is the outermost. */
   use(middleware: Middleware): void;
+  /**
+   * What a user was sent to a page for is done (see `ctx.elicitUrl`, `elicitationRequired`): the client that was told this
+   * id hears of it. Only 2025-11-25 has a message for that.
+   */
+  elicitationComplete(id: string): void;
   /** Ends subscriptions and connections, then disposes of the lifespan. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -97,7 +103,7 @@ export interface Core<L> {
   readonly server: ServerBase<L>;
   readonly watchers: Watchers;
   /** Seals the cursors of its lists, and how long their pages are. */
-  readonly pages: { readonly pageSize: number; readonly sealer: Sealer };
+  readonly pages: { readonly pageSize: number; readonly sealer: () => Promise<Sealer> };
   readonly lenientArguments: boolean;
   offer(feature: Feature): void;
   /** A list changed: what is declared is worked out anew, and those who watch are told. */
@@ -127,6 +133,12 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     icons,
   });
   const secrets = toSecrets(options.secret);
+  // Loaded by the first list that has a second page.
+  let sealing: Promise<Sealer> | undefined;
+  const sealer = (): Promise<Sealer> => {
+    sealing ??= import("../util/seal.ts").then(({ createSealer }) => createSealer(secrets));
+    return sealing;
+  };
   const lifespan = createLifespan(options.lifespan);
   const watchers = createWatchers();
   const features: Feature[] = [];
@@ -233,6 +245,7 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
       // Composed here, not per call; the first one used is the outermost.
       run = middleware.reduceRight<Next>((next, outer) => (call) => outer(call, next), dispatch);
     },
+    elicitationComplete: (elicitationId) => watchers.tell({ kind: "elicitation", elicitationId }),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -240,7 +253,7 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
   const core: Core<L> = {
     server,
     watchers,
-    pages: { pageSize, sealer: createSealer(secrets) },
+    pages: { pageSize, sealer },
     lenientArguments: options.lenientArguments ?? true,
     mask,
     offer(feature) {

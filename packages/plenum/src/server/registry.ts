@@ -112,7 +112,7 @@ export interface PagesOptions<E extends Entry> {
   readonly member: string;
   readonly registry: Registry<E>;
   readonly pageSize: number;
-  readonly sealer: Sealer;
+  readonly sealer: () => Promise<Sealer>;
   /** What an entry puts into the list. An array when it is the same for everybody. */
   readonly items: (entry: E, ctx: Context<never>) => readonly object[] | Promise<readonly object[]>;
   /** Whether `items` depends on the caller or the moment. */
@@ -138,7 +138,7 @@ export function listPages<E extends Entry>(options: PagesOptions<E>): Handler {
   const kept = new WeakMap<readonly Listed<E>[], Map<unknown, Result>>();
 
   async function open(cursor: string): Promise<Position> {
-    const opened = await sealer.open(purpose, cursor);
+    const opened = await (await sealer()).open(purpose, cursor);
     if (opened === undefined) {
       throw new McpError("invalid_params", "Invalid cursor: use nextCursor as it came");
     }
@@ -154,7 +154,7 @@ export function listPages<E extends Entry>(options: PagesOptions<E>): Handler {
       const all = await items(entry, ctx);
       for (let offset = order === from.order ? from.offset : 0; offset < all.length; offset++) {
         if (page.length === pageSize)
-          return { [member]: page, nextCursor: await sealer.seal(purpose, `${order}.${offset}`) };
+          return { [member]: page, nextCursor: await (await sealer()).seal(purpose, `${order}.${offset}`) };
         page.push(all[offset] as object);
       }
     }

@@ -35,7 +35,7 @@ export function createWatchers(): Watchers {
     },
     tell(change) {
       if (listeners.size === 0) return;
-      pending.set(change.kind === "resource" ? `resource ${change.uri}` : change.kind, change);
+      pending.set(Object.values(change).join(" "), change);
       timer ??= setTimeout(flush);
     },
     close() {

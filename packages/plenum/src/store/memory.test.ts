@@ -36,7 +36,9 @@ describe("a memory store", () => {
 
   test("of many who write at once where nothing may be, one does", async () => {
     const store = createMemoryStore();
-    const written = await Promise.all(Array.from({ length: 100 }, (_, i) => store.put("a", `${i}`, { expected: null })));
+    const written = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => store.put("a", `${i}`, { expected: null })),
+    );
     expect(written.filter(Boolean)).toHaveLength(1);
   });
 

@@ -59,7 +59,9 @@ export function createMemoryStore({ maxEntries = 100_000 }: MemoryStoreOptions =
       if (known) remove(key, known);
       clear();
       if (entries.size >= maxEntries)
-        throw new Error(`The memory store is full: it holds ${maxEntries} entries. Raise maxEntries, or use another store`);
+        throw new Error(
+          `The memory store is full: it holds ${maxEntries} entries. Raise maxEntries, or use another store`,
+        );
       const endsAt = Date.now() + ttlMs;
       entries.set(key, { value, endsAt });
       const second = toSecond(endsAt);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Channel, Receiver, Target } from "../jsonrpc/channel.ts";
 import type { Incoming, Message, RequestId } from "../jsonrpc/message.ts";
 import { createServer } from "../server/server.ts";
-import { createMemoryPair, memoryTarget } from "./memory.ts";
+import { createMemoryPair, memoryTarget } from "./memory/index.ts";
 import { type TapEvent, tapChannel, tapTarget } from "./tap.ts";
 
 const ping: Message = { jsonrpc: "2.0", id: 1, method: "ping" };

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createSealer as create, type Sealer, type Secret, toSecrets } from "./seal.ts";
+import { createSealer as create, type Sealer } from "./seal.ts";
+import { type Secret, toSecrets } from "./secret.ts";
 
 const secret = "a secret of enough bytes";
 

@@ -1,20 +1,5 @@
 // Short strings that a peer may carry but not change: HMAC-SHA-256 over a purpose and a payload. The payload can be
-// read by everyone; a string sealed for one purpose does not open for another. And the secrets that sealing takes.
-
-export type Secret = string | Uint8Array;
-
-/**
- * The secrets as bytes, which what their owner does with them later does not change. Without any, one is made that no
- * other process knows. Throws a TypeError for one under 16 bytes, since what is sealed allows guessing at leisure.
- */
-export function toSecrets(given?: Secret | readonly Secret[]): readonly Uint8Array<ArrayBuffer>[] {
-  const all = given === undefined ? [crypto.getRandomValues(new Uint8Array(32))] : [given].flat();
-  return (all.length > 0 ? all : [""]).map((secret) => {
-    const raw = typeof secret === "string" ? toBytes(secret) : Uint8Array.from(secret as Uint8Array);
-    if (raw.length < 16) throw new TypeError("the secret needs 16 bytes or more");
-    return raw;
-  });
-}
+// read by everyone; a string sealed for one purpose does not open for another.
 
 export interface Sealer {
   /** `tag.payload`, the tag in hexadecimal. */

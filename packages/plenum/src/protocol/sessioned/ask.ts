@@ -1,10 +1,11 @@
 // How the sessioned era asks: a request to the client on the same connection, and a wait for its answer. Loaded by the
 // first ask or step, and by the first result that asks.
 import type { Connection, Exchange, Outcome } from "../../jsonrpc/connection.ts";
-import type { JsonObject } from "../../jsonrpc/message.ts";
+import { isObject, type JsonObject } from "../../jsonrpc/message.ts";
 import type { Ask } from "../endpoint.ts";
-import { assertOpen, McpError, resultOf } from "../errors.ts";
-import { missingOf, stems, toParams } from "../rounds.ts";
+import { assertOpen, McpError } from "../errors.ts";
+import { resultOf } from "../outcome.ts";
+import { missingOf, stems, toParams } from "../question.ts";
 import { wireOf } from "../wire/wire.ts";
 import type { Session } from "./session.ts";
 
@@ -30,12 +31,29 @@ export async function askClient(
   const { id: about, signal } = exchange;
   await untilReady(session, ask, signal, timeoutMs);
   assertOpen(exchange);
+  rememberPage(session, params.elicitationId);
   const given = Object.keys(params).length > 0 ? params : undefined;
   const outcome = await connection.request(ask.method, given, { about, signal, timeoutMs });
   const result = resultOf(outcome, ask.method);
   const problem = wire.check(`${stem}Result`, result, "result");
   if (problem) throw new McpError("invalid_result", `The client's answer is not valid: ${problem}`);
   return result;
+}
+
+// Of more than these nobody remembers which client was asked.
+const maxPages = 1000;
+
+/** The client was told of a page under this id. */
+function rememberPage({ pages }: Session, id: unknown): void {
+  if (typeof id !== "string") return;
+  pages.add(id);
+  for (const oldest of pages) if (pages.size > maxPages) pages.delete(oldest);
+}
+
+/** The same for the pages that an error names. */
+export function rememberPages(session: Session, { data }: McpError): void {
+  const { elicitations } = isObject(data) ? data : {};
+  for (const page of Array.isArray(elicitations) ? elicitations : []) rememberPage(session, page?.elicitationId);
 }
 
 /** Waits for `notifications/initialized`, as long as an answer may take. */

@@ -3,6 +3,7 @@
 import type { Answer, Exchange } from "../../jsonrpc/connection.ts";
 import { isRequestId, type JsonObject, type Request } from "../../jsonrpc/message.ts";
 import { toLine } from "../../util/quote.ts";
+import { hasCapability } from "../capabilities.ts";
 import type { Ask } from "../endpoint.ts";
 import { isAbort, McpError, methodNotFound, toErrorObject } from "../errors.ts";
 import { findMethod, methodIn } from "../methods.ts";
@@ -10,17 +11,21 @@ import type { ClientCapabilities, LogLevel } from "../model.ts";
 import { assertOffered, checkResult, createOutgoing, hear } from "../outgoing.ts";
 import type { DialedEra, Remote, RemoteDescription, RemoteGround, RemoteRequestOptions, Watched } from "../remote.ts";
 import { readParams, reviseNotification } from "../revise.ts";
-import { factsOf, isRevision, type Revision } from "../revisions.ts";
+import { factsOf, isRevision, type Revision, revisions } from "../revisions.ts";
 import { wireOf } from "../wire/wire.ts";
 
-/** The handshake's request: the server's answer, checked as far as it must be to know its revision. */
+/**
+ * The handshake's request.
+ * @param onResult told the server's answer, as it came, before anything that comes behind it is read
+ */
 export async function initialize(
   { connection, info, listener }: RemoteGround,
   asked: Revision,
   options: RemoteRequestOptions,
-): Promise<JsonObject> {
+  onResult: (answer: JsonObject) => void,
+): Promise<void> {
   const params = { protocolVersion: asked, capabilities: toDeclared(listener.capabilities, asked), clientInfo: info };
-  return createOutgoing(connection, asked, listener).send("initialize", params, {}, options);
+  await createOutgoing(connection, asked, listener).send("initialize", params, {}, options, { onResult });
 }
 
 /** What may be declared in a revision: `elicitation` means forms where there is nothing else. */
@@ -39,13 +44,10 @@ export function openSession(ground: RemoteGround, answer: JsonObject, pinned: Re
   const revision = answer.protocolVersion;
   if (!isRevision(revision) || factsOf(revision).era !== "sessioned" || (pinned && revision !== pinned)) {
     const offered = typeof revision === "string" ? toLine(revision, 40) : "no revision";
-    throw new McpError(
-      "unsupported_version",
-      `The server offers ${offered}, not ${pinned ?? "one that is known here"}`,
-      {
-        data: { offered },
-      },
-    );
+    const ours = pinned ?? `one of ${revisions.filter((one) => factsOf(one).era === "sessioned").join(", ")}`;
+    throw new McpError("unsupported_version", `The server offers ${offered} for a session, not ${ours}`, {
+      data: { offered },
+    });
   }
   checkResult(findMethod("initialize"), answer, revision);
   const description: RemoteDescription = {
@@ -55,7 +57,7 @@ export function openSession(ground: RemoteGround, answer: JsonObject, pinned: Re
   };
   const { capabilities } = description;
   const outgoing = createOutgoing(connection, revision, listener);
-  let watching: ReadonlySet<string> = new Set();
+  const watching = new Set<string>();
 
   async function request(name: string, params: JsonObject, options: RemoteRequestOptions = {}): Promise<JsonObject> {
     assertOffered(name, revision as Revision, capabilities);
@@ -65,15 +67,13 @@ export function openSession(ground: RemoteGround, answer: JsonObject, pinned: Re
 
   async function watch({ uris }: Watched, options?: RemoteRequestOptions): Promise<void> {
     const wanted = new Set(uris);
-    const now = new Set(watching);
-    watching = now;
-    for (const uri of [...now].filter((one) => !wanted.has(one))) {
-      now.delete(uri);
+    for (const uri of [...watching].filter((one) => !wanted.has(one))) {
+      watching.delete(uri);
       await request("resources/unsubscribe", { uri }, options);
     }
-    for (const uri of [...wanted].filter((one) => !now.has(one))) {
+    for (const uri of [...wanted].filter((one) => !watching.has(one))) {
       await request("resources/subscribe", { uri }, options);
-      now.add(uri);
+      watching.add(uri);
     }
   }
 
@@ -105,6 +105,8 @@ export function openSession(ground: RemoteGround, answer: JsonObject, pinned: Re
     const method = methodIn(incoming.method, revision as Revision, "server");
     try {
       if (method?.kind !== "request") throw methodNotFound(incoming.method);
+      // Before its params are looked at: what was not declared is not there.
+      if (method.needs && !hasCapability(listener.capabilities, method.needs)) throw methodNotFound(incoming.method);
       const { params } = readParams(method, incoming, revision as Revision);
       if (method.name === "ping") return { result: {} };
       // A person may think about it: meanwhile no request of ours runs out of time.

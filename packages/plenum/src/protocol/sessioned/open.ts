@@ -68,6 +68,7 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
         client: call.client,
         capabilities,
         subscriptions: new Set(),
+        pages: new Set(),
         logLevel,
         initialized: false,
         waiting: new Set(),
@@ -124,6 +125,8 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
         return { result: encodeResult(method, result, revision) };
       } catch (error) {
         const fault = toToolFault(error, method, revision);
+        if (current && error instanceof McpError && error.code === "elicitation_required")
+          (await loadAsking()).rememberPages(current, error);
         return fault
           ? { result: fault }
           : { error: toErrorObject(error, revision, (hidden) => endpoint.report(hidden, request)) };

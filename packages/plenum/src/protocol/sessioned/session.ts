@@ -11,6 +11,8 @@ export interface Session {
   readonly capabilities: ServerCapabilities;
   /** URIs whose updates the client wants. */
   readonly subscriptions: Set<string>;
+  /** Pages that the client was asked to visit, until it is told that they are dealt with. */
+  readonly pages: Set<string>;
   logLevel: LogLevel;
   /** The client has said `notifications/initialized`: until then it is sent no request. */
   initialized: boolean;

@@ -6,7 +6,7 @@ import { digestOf, toCanonicalJson } from "../../util/digest.ts";
 import { toCapabilities } from "../capabilities.ts";
 import type { Ask, Caller } from "../endpoint.ts";
 import { McpError } from "../errors.ts";
-import { missingOf, toParams } from "../rounds.ts";
+import { missingOf, toParams } from "../question.ts";
 import { type StepOutcome, takeStep, toValue } from "../step.ts";
 
 /** What earlier rounds left, and what a round leaves to the next. Order tells equal questions, and equal names, apart. */
@@ -36,6 +36,8 @@ export interface Question {
 export interface Journal {
   ask(ask: Ask): Promise<JsonObject>;
   step(name: string, run: () => unknown): Promise<unknown>;
+  /** No more is asked or done in this run. */
+  readonly hasStopped: boolean;
   /** What the call waits for. Undefined while it is not suspended. */
   readonly suspendedOn: readonly Question[] | undefined;
   /** Why the call cannot go on, in words for its author. */
@@ -46,8 +48,6 @@ export interface Journal {
 
 /** How long a run may take to come past all that is in the journal. */
 const patienceMs = 3000;
-/** How long a handler may take to end by itself once one of its questions has thrown. */
-const graceMs = 50;
 
 /** Throws -32021 naming all that this request did not declare of what the questions take. */
 export function requireCapabilities(client: Caller, asks: readonly Ask[]): void {
@@ -78,7 +78,7 @@ export function createJournal(entries: Entries, client: Caller): Journal {
   ]);
   const questions: Question[] = [];
   const running = new Set<Promise<unknown>>();
-  /** Those who wait for what this run cannot give them, first come first. */
+  /** Those who wait for an answer: this run has none for them. */
   const parked: ((error: McpError) => void)[] = [];
   /** Steps that wait until the run has caught up. */
   const held: (() => void)[] = [];
@@ -87,11 +87,9 @@ export function createJournal(entries: Entries, client: Caller): Journal {
   let lastDigest: Promise<unknown> = Promise.resolve();
   let stopped: McpError | undefined;
   let broken: string | undefined;
-  let isReleased = false;
   let hasEnded = false;
   let quiet: ReturnType<typeof setTimeout> | undefined;
   let patience: ReturnType<typeof setTimeout> | undefined;
-  let grace: ReturnType<typeof setTimeout> | undefined;
 
   function count(what: string): number {
     const n = (counts.get(what) ?? 0) + 1;
@@ -131,28 +129,21 @@ export function createJournal(entries: Entries, client: Caller): Journal {
     return error;
   }
 
-  /**
-   * Ends the run. One of those who wait is told, and its error ends most handlers; the others would have nobody who
-   * listens to their errors then. A handler that goes on waiting gets them all.
-   */
+  /** Ends the run: whoever waits, or comes now, gets the error, so that the handler unwinds. */
   function stop(error: McpError): void {
     if (stopped) return;
     stopped = error;
     clearTimeout(quiet);
     clearTimeout(patience);
-    parked.shift()?.(error);
-    grace = setTimeout(() => {
-      isReleased = true;
-      for (const reject of parked.splice(0)) reject(error);
-      for (const go of held.splice(0)) go();
-    }, graceMs);
+    for (const reject of parked.splice(0)) reject(error);
+    for (const go of held.splice(0)) go();
   }
 
-  /** Never, or with the error that ends the run. Who comes when the handler has ended has nobody to tell. */
+  /** Until the run is ended. Who comes when the handler has ended has nobody who would hear an error: it waits for ever. */
   function park(): Promise<never> {
     return new Promise((_, reject) => {
       if (hasEnded) return;
-      if (stopped && isReleased) reject(stopped);
+      if (stopped) reject(stopped);
       else parked.push(reject);
     });
   }
@@ -167,8 +158,7 @@ export function createJournal(entries: Entries, client: Caller): Journal {
     preparing++;
     clearTimeout(quiet);
     try {
-      const id = `${nth}:${await digest}`;
-      preparing--;
+      const id = `${nth}:${await digest.finally(() => preparing--)}`;
       if (stopped || hasEnded) return park();
       const known = asked.get(id);
       if (known?.answer) {
@@ -221,6 +211,9 @@ export function createJournal(entries: Entries, client: Caller): Journal {
   return {
     ask,
     step,
+    get hasStopped() {
+      return stopped !== undefined;
+    },
     get suspendedOn() {
       return stopped && !broken ? questions : undefined;
     },
@@ -229,10 +222,8 @@ export function createJournal(entries: Entries, client: Caller): Journal {
     },
     async end() {
       hasEnded = true;
-      for (const timer of [quiet, patience, grace]) clearTimeout(timer);
-      // Those who still wait are forgotten: nobody would hear them.
-      parked.length = 0;
-      held.length = 0;
+      clearTimeout(quiet);
+      clearTimeout(patience);
       while (stopped && running.size > 0) await Promise.allSettled(running);
     },
   };

@@ -4,11 +4,11 @@
 import { isObject, isRequestId, type JsonObject, type RequestId } from "../../jsonrpc/message.ts";
 import { quote } from "../../util/quote.ts";
 import type { Ask } from "../endpoint.ts";
-import { McpError, methodNotFound, toErrorObject } from "../errors.ts";
+import { McpError } from "../errors.ts";
 import { metaKeys, metaOf } from "../meta.ts";
 import { findMethod, type Method, methodIn } from "../methods.ts";
 import type { LogLevel } from "../model.ts";
-import { assertOffered, checkResult, createOutgoing, hear, type Outgoing } from "../outgoing.ts";
+import { assertOffered, checkResult, createOutgoing, describe, hear, type Outgoing } from "../outgoing.ts";
 import type { DialedEra, Remote, RemoteDescription, RemoteGround, RemoteRequestOptions } from "../remote.ts";
 import type { Revision } from "../revisions.ts";
 import { wireOf } from "../wire/wire.ts";
@@ -24,10 +24,19 @@ function toMeta({ info, listener }: RemoteGround, revision: Revision, logLevel?:
   };
 }
 
-/** Asks a server what it is. Its answer, as it came: whoever probes has to judge it. */
-export function discover(ground: RemoteGround, revision: Revision, options: RemoteRequestOptions): Promise<JsonObject> {
+/**
+ * Asks a server what it is.
+ * @param onResult told its answer, as it came, before anything that comes behind it is read: who probes has to judge it
+ */
+export async function discover(
+  ground: RemoteGround,
+  revision: Revision,
+  options: RemoteRequestOptions,
+  onResult: (answer: JsonObject) => void,
+): Promise<void> {
   const outgoing = createOutgoing(ground.connection, revision, ground.listener);
-  return outgoing.send("server/discover", {}, { ...options.meta, ...toMeta(ground, revision) }, options);
+  const meta = { ...options.meta, ...toMeta(ground, revision) };
+  await outgoing.send("server/discover", {}, meta, options, { onResult });
 }
 
 /** A discover result that is one, however sparse. Throws McpError `invalid_result`. */
@@ -53,39 +62,64 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
   async function request(name: string, params: JsonObject, options: RemoteRequestOptions = {}): Promise<JsonObject> {
     assertOffered(name, revision, capabilities);
     const method = methodIn(name, revision, "client");
-    let more: JsonObject = {};
-    let spentMs = 0;
-    for (let round = 0; ; round++) {
-      const since = Date.now();
-      const result = await outgoing.send(name, { ...params, ...more }, meta(options.meta), left(options, spentMs));
-      spentMs += Date.now() - since;
-      const { resultType = "complete" } = result;
-      if (resultType === "complete") {
-        const whole = checkResult(method, complete(method, result), revision);
-        // What answers have gone into is for this call alone.
-        return round > 0 && method?.cached ? { ...whole, ttlMs: 0, cacheScope: "private" } : whole;
+    const since = Date.now();
+    const first = await outgoing.send(name, params, meta(options.meta), options);
+    if (isComplete(first)) return checkResult(method, complete(method, first), revision);
+    return goOn(name, method, params, first, options, since);
+  }
+
+  /** The rounds of a request whose first answer is no result yet. However long people think, `maxTimeoutMs` holds for all. */
+  async function goOn(
+    name: string,
+    method: Method | undefined,
+    params: JsonObject,
+    first: JsonObject,
+    options: RemoteRequestOptions,
+    since: number,
+  ): Promise<JsonObject> {
+    const what = describe(name, params);
+    const { maxTimeoutMs = 0 } = options;
+    const limit = new AbortController();
+    const timer =
+      maxTimeoutMs > 0 && maxTimeoutMs < 2 ** 31
+        ? setTimeout(() => limit.abort(), Math.max(0, since + maxTimeoutMs - Date.now()))
+        : undefined;
+    const signal = options.signal ? AbortSignal.any([options.signal, limit.signal]) : limit.signal;
+    try {
+      let result = first;
+      for (let round = 0; !isComplete(result); round++) {
+        const resultType = quote(String(result.resultType));
+        if (result.resultType !== "input_required" || !method?.asks)
+          throw new McpError("invalid_result", `${what} was answered with resultType ${resultType}`);
+        if (round >= ground.maxRounds)
+          throw new McpError("invalid_result", `${what} still asks for input after ${round} rounds; see maxRounds`);
+        const more = await gather(what, method, result, round, signal);
+        const next = { ...options, signal, maxTimeoutMs: 0 };
+        result = await outgoing.send(name, { ...params, ...more }, meta(options.meta), next);
       }
-      if (resultType !== "input_required" || !method?.asks) {
-        throw new McpError("invalid_result", `${name} was answered with resultType ${quote(String(resultType))}`);
-      }
-      if (round >= ground.maxRounds) {
-        throw new McpError("invalid_result", `${name} still asks for input after ${round} rounds; see maxRounds`);
-      }
-      more = await gather(method, result, round, options.signal);
+      const whole = checkResult(method, complete(method, result), revision);
+      // What answers have gone into is for this call alone.
+      return method?.cached ? { ...whole, ttlMs: 0, cacheScope: "private" } : whole;
+    } catch (error) {
+      if (!limit.signal.aborted || options.signal?.aborted) throw error;
+      throw new McpError("timeout", `${what} was not done in ${maxTimeoutMs} ms. The peer was told to stop.`);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
   /** The members of the next round: all answers, and the server's state exactly as it came. */
   async function gather(
+    what: string,
     method: Method,
     result: JsonObject,
     round: number,
-    signal: AbortSignal | undefined,
+    signal: AbortSignal,
   ): Promise<JsonObject> {
     checkResult(method, result, revision);
     const { inputRequests, requestState } = result;
     if (inputRequests === undefined && requestState === undefined) {
-      throw new McpError("invalid_result", `${method.name} asks for input but does not say for which`);
+      throw new McpError("invalid_result", `${what} asks for input but does not say for which`);
     }
     const state = requestState === undefined ? undefined : { requestState };
     if (!isObject(inputRequests)) {
@@ -94,21 +128,23 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
       return { ...state };
     }
     const stop = new AbortController();
-    const all = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+    const all = AbortSignal.any([signal, stop.signal]);
     const release = connection.hold();
     try {
       const entries = Object.entries(inputRequests as { readonly [key: string]: Ask });
       const answers = entries.map(async ([key, ask]) => {
         const stem = findMethod(ask.method)?.stem;
-        const answer = await listener.answer({ method: ask.method, params: ask.params ?? {} }, revision, all);
-        const fitted = wireOf(revision).fit(`${stem}Result`, answer);
-        return [key, fitted] as const;
+        const asked = { method: ask.method, params: ask.params ?? {} };
+        const answer = await listener.answer(asked, revision, all).catch((error) => {
+          throw toUnanswered(error, what, ask.method);
+        });
+        return [key, wireOf(revision).fit(`${stem}Result`, answer)] as const;
       });
       return { inputResponses: Object.fromEntries(await Promise.all(answers)), ...state };
     } catch (error) {
       // The rest need not be asked any more, and the server waits for nothing.
       stop.abort(error);
-      if (signal?.aborted) throw new McpError("aborted", `${method.name} was aborted`, { cause: signal.reason });
+      if (signal.aborted) throw new McpError("aborted", `${what} was aborted`, { cause: signal.reason });
       throw error;
     } finally {
       release();
@@ -132,6 +168,8 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
     },
     async setLogLevel(level) {
       assertOffered("notifications/message", revision, capabilities);
+      const problem = wireOf(revision).check("level", level, "level");
+      if (problem) throw new McpError("invalid_params", `The log level cannot be set: ${problem}`);
       base = toMeta(ground, revision, level);
     },
     watch: listening.watch,
@@ -142,7 +180,11 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
 
   return {
     remote,
-    request: ({ method }) => ({ error: toErrorObject(methodNotFound(method), revision, () => "") }),
+    request({ method }) {
+      // Clients of this era send no responses, not even to say so.
+      listener.warn(`The server sent the request ${quote(method)}, which servers of ${revision} do not`);
+      return undefined;
+    },
     notification(notification) {
       const { method, params = {} } = notification;
       if (method === "notifications/progress") outgoing.progressed(params);
@@ -152,6 +194,11 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
       else if (listening.isHeard(notification)) hear(listener, notification, revision);
     },
   };
+}
+
+/** An older server does not say so. */
+function isComplete({ resultType = "complete" }: JsonObject): boolean {
+  return resultType === "complete";
 }
 
 /** With what an older or sparse server leaves out: the result is complete, and not to be kept. */
@@ -165,23 +212,26 @@ function complete(method: Method | undefined, result: JsonObject): JsonObject {
   return { ...whole, ttlMs: isKept ? ttlMs : 0, cacheScope: isScoped ? cacheScope : "private" };
 }
 
-/** The options of the next round: the most that it may take is what the rounds before have left. */
-function left(options: RemoteRequestOptions, spentMs: number): RemoteRequestOptions {
-  const { maxTimeoutMs = 0 } = options;
-  return maxTimeoutMs > 0 && spentMs > 0 ? { ...options, maxTimeoutMs: Math.max(1, maxTimeoutMs - spentMs) } : options;
+/** Why a call cannot go on: nobody but its caller hears of it. */
+function toUnanswered(error: unknown, what: string, asked: string): unknown {
+  if (!(error instanceof McpError)) return error;
+  const why = error.code === "method_not_found" ? "which this client does not offer" : `but ${error.message}`;
+  const { rpcCode, data } = error;
+  const options = { data, cause: error, ...(rpcCode !== undefined && { rpcCode }) };
+  return new McpError(error.code, `${what} cannot go on: the server asks for ${asked}, ${why}`, options);
 }
 
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
+      signal.removeEventListener("abort", stop);
       resolve();
     }, ms);
     const stop = (): void => {
       clearTimeout(timer);
-      reject(new McpError("aborted", "The request was aborted", { cause: signal?.reason }));
+      reject(new McpError("aborted", "The request was aborted", { cause: signal.reason }));
     };
-    if (signal?.aborted) stop();
-    else signal?.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
   });
 }

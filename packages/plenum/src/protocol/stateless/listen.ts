@@ -10,6 +10,7 @@ import type { ServerCapabilities } from "../model.ts";
 import { assertOffered, type Outgoing } from "../outgoing.ts";
 import type { Listener, Remote, RemoteRequestOptions, Watched } from "../remote.ts";
 import type { Revision } from "../revisions.ts";
+import { wireOf } from "../wire/wire.ts";
 import type { Filter } from "./watch.ts";
 
 export interface Listening {
@@ -70,6 +71,7 @@ export function createListening({
       return before?.stop.abort("Nothing is watched any more");
     }
     const subscription = await open(filter, options);
+    if (!subscriptions.has(subscription)) throw endedEarly();
     current = subscription;
     before?.stop.abort("Another subscription has taken its place");
   }
@@ -80,6 +82,7 @@ export function createListening({
     subscriptions.add(subscription);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const onAbort = (): void => stop.abort(signal?.reason);
+    if (signal?.aborted) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
       const honoured = await new Promise<Filter>((resolve, reject) => {
@@ -91,14 +94,13 @@ export function createListening({
             { notifications: filter },
             meta(),
             { signal: stop.signal, timeoutMs: 0 },
-            (id) => {
-              subscription.id = id;
+            {
+              onId(id) {
+                subscription.id = id;
+              },
             },
           )
-          .then(
-            () => reject(new McpError("invalid_result", "The server ended the subscription before it began")),
-            reject,
-          )
+          .then(() => reject(endedEarly()), reject)
           .finally(() => finish(subscription));
         if (timeoutMs > 0 && timeoutMs < 2 ** 31) {
           timer = setTimeout(() => {
@@ -126,8 +128,8 @@ export function createListening({
     subscriptions.delete(subscription);
     if (current !== subscription) return;
     current = undefined;
-    // Not by our wish: changes would pass unheard from here on.
-    if (!subscription.stop.signal.aborted)
+    // Neither by our wish nor with the connection: changes would pass unheard from here on.
+    if (!subscription.stop.signal.aborted && !connection.closed)
       listener.warn("The server ended the subscription: changes are not heard any more");
   }
 
@@ -143,7 +145,9 @@ export function createListening({
     isHeard({ method, params = {} }) {
       const subscription = find(metaOf(params)[metaKeys.subscriptionId]);
       if (method !== "notifications/subscriptions/acknowledged") return subscription !== undefined;
-      subscription?.acknowledge((params.notifications ?? {}) as Filter);
+      const problem = wireOf(revision).check("SubscriptionsAcknowledgedParams", params, "params");
+      if (problem) listener.warn(`${method} of the server is not valid: ${problem}`);
+      subscription?.acknowledge(problem ? {} : (params.notifications as Filter));
       return false;
     },
     ended(id) {
@@ -153,4 +157,8 @@ export function createListening({
       connection.drop(id, "The server ended the subscription");
     },
   };
+}
+
+function endedEarly(): McpError {
+  return new McpError("invalid_result", "The server ended the subscription before it began");
 }

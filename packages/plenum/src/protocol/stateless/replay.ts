@@ -8,7 +8,8 @@ import type { Ask, Call, Endpoint, Input, Result } from "../endpoint.ts";
 import type { Ground } from "../era.ts";
 import { assertOpen, McpError } from "../errors.ts";
 import type { Method } from "../methods.ts";
-import { readAsking, stems, toParams } from "../rounds.ts";
+import { stems, toParams } from "../question.ts";
+import { readAsking } from "../rounds.ts";
 import { runStep, type StepOutcome } from "../step.ts";
 import { wireOf } from "../wire/wire.ts";
 import { type Asked, createJournal, type Entries, type Journal, type Question, requireCapabilities } from "./ask.ts";
@@ -130,8 +131,8 @@ export async function openRound(
   return {
     call,
     async ask(ask) {
-      // After a suspended call nobody hears errors either; the journal keeps silent then.
-      if (!journal.suspendedOn) assertOpen(given.link);
+      // After a suspended call nobody would hear an error: the journal keeps silent then.
+      if (!journal.hasStopped) assertOpen(given.link);
       if (isAsking) return journal.ask(ask);
       throw new McpError(
         "internal_error",
@@ -139,7 +140,7 @@ export async function openRound(
       );
     },
     async step(name, run) {
-      if (!journal.suspendedOn) assertOpen(given.link);
+      if (!journal.hasStopped) assertOpen(given.link);
       return isAsking ? journal.step(name, run) : runStep(name, run);
     },
     async settle(attempt) {

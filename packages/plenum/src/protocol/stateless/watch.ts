@@ -72,7 +72,8 @@ export function createSubscription(exchange: Exchange, filter: Filter): Subscrip
     changed(change) {
       if (change.kind === "resource") {
         if (uris.has(change.uri)) tell("notifications/resources/updated", { uri: change.uri });
-      } else if (filter[listFlags[change.kind]]) tell(`notifications/${change.kind}/list_changed`);
+      } else if (change.kind !== "elicitation" && filter[listFlags[change.kind]])
+        tell(`notifications/${change.kind}/list_changed`);
     },
     end(oneStream) {
       if (isEnding) return;

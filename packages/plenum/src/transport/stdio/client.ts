@@ -12,6 +12,8 @@ import { type Environment, toEnvironment } from "./environment.ts";
 import { startChild } from "./start.ts";
 import type { StderrMode } from "./stderr.ts";
 
+export { parseCommand } from "./command.ts";
+
 export interface StdioTargetOptions {
   /** The program: a name that is looked for in PATH, or a path. No shell is involved. */
   readonly command: string;

@@ -33,7 +33,7 @@ const assignment = /^[A-Za-z_]\w*=/;
  *
  * Throws a TypeError that says what to do.
  */
-export function parseCommand(line: string, platform: NodeJS.Platform = process.platform): Command {
+export function parseCommand(line: string, platform: string = process.platform): Command {
   assertOneLine(line);
   const [command, ...args] = splitWords(line, platform === "win32");
   if (!command) {
@@ -148,7 +148,7 @@ function assertOneLine(line: string): void {
 export function formatCommand(
   command: string,
   args: readonly string[] = [],
-  platform: NodeJS.Platform = process.platform,
+  platform: string = process.platform,
 ): string {
   const isWindows = platform === "win32";
   const line = [command, ...args].map((word, at) => formatWord(word, isWindows, at === 0)).join(" ");

@@ -19,7 +19,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function toEnvironment(
   given: Environment = {},
   inherited: Environment = process.env,
-  platform: NodeJS.Platform = process.platform,
+  platform: string = process.platform,
 ): Record<string, string> {
   const isWindows = platform === "win32";
   const fold = (name: string): string => (isWindows ? name.toUpperCase() : name);

@@ -1,7 +1,6 @@
 // What a server writes to stderr: always read, so that it never blocks, and its end kept for the message that says why
 // the server went away. Text on stderr is no error by itself.
 // Specification: basic/transports/stdio.
-import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { quote, toLine } from "../../util/quote.ts";
 
@@ -20,11 +19,16 @@ export interface Stderr {
   lastWords(): string | undefined;
 }
 
+/** What is needed of a Readable: the types of Node are not asked of those who only use a mode. */
+interface ByteStream {
+  on(event: string, listener: (chunk: Uint8Array) => void): unknown;
+}
+
 const maxKept = 8192;
 const maxShown = 300;
 
 /** @param stream null where stderr is ignored */
-export function readStderr(stream: Readable | null, mode: StderrMode): Stderr {
+export function readStderr(stream: ByteStream | null, mode: StderrMode): Stderr {
   if (!stream) return { ended: Promise.resolve(), lastWords: () => undefined };
   const decoder = new StringDecoder("utf8");
   let kept = "";
@@ -38,7 +42,7 @@ export function readStderr(stream: Readable | null, mode: StderrMode): Stderr {
       // A fault of the listener must not take the connection down.
     }
   };
-  stream.on("data", (chunk: Buffer) => {
+  stream.on("data", (chunk) => {
     if (mode === "inherit") process.stderr.write(chunk);
     take(decoder.write(chunk));
   });
@@ -46,7 +50,7 @@ export function readStderr(stream: Readable | null, mode: StderrMode): Stderr {
   // A broken pipe ends it like any other end.
   stream.on("error", () => {});
   const ended = new Promise<void>((resolve) => {
-    stream.once("close", resolve);
+    stream.on("close", () => resolve());
   });
   return { ended, lastWords: () => findLastWords(kept) };
 }

@@ -27,6 +27,10 @@ test("after the root has exited its group remains, and what was known before", (
   expect(pids(findTree(all, exited, list([104, 101], [100, 50])))).toEqual([101, 104, 105]);
 });
 
+test("the group is enough where sessions are not known", () => {
+  expect(pids(findTree(list([101, 1, 100, 0], [102, 1, 102, 0]), exited))).toEqual([101]);
+});
+
 test("a stranger with the number of the root, and its group, are left alone", () => {
   const strangers = list([100, 1, 100, 100, "later"], [300, 100, 100, 100]);
   expect(findTree(strangers, exited)).toEqual([]);

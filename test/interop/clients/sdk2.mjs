@@ -1,14 +1,7 @@
 // The official client of the 2.x line (2026-07-28 and all before) over its own stdio transport, in the shape of harness.ts.
-import type {
-  ClientOptions,
-  CompleteRequest,
-  CreateMessageResult,
-  LoggingLevel,
-  McpSubscription,
-} from "@modelcontextprotocol/client";
+// JavaScript, because the types of this client lead the compiler, under the export condition `source`, to the source of a package.
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { register } from "tsx/esm/api";
-import type { Command, Handlers, Obj, OfficialClient } from "../harness.ts";
 
 // The tests run with the export condition `source`. A package that this client needs has one too, and it is TypeScript.
 const unregister = register();
@@ -17,15 +10,7 @@ await unregister();
 
 const newest = "2026-07-28";
 
-/**
- * How the revision is found: "auto" tries the newest on a process of its own first, "default" is what the client does when
- * it is told nothing, and a revision is the only one that is offered.
- */
-export async function connectOfficial(
-  { command, args }: Command,
-  handlers: Handlers = {},
-  revision: "auto" | "default" | (string & {}) = "auto",
-): Promise<OfficialClient> {
+export async function connectOfficial({ command, args }, handlers = {}, revision = "auto") {
   const { elicit, sample, roots } = handlers;
   const client = new Client(
     { name: "official-2x", version: "2.0.0" },
@@ -38,20 +23,15 @@ export async function connectOfficial(
       ...negotiation(revision),
     },
   );
-  const logs: Obj[] = [];
-  const updates: string[] = [];
-  const changes: string[] = [];
+  const logs = [];
+  const updates = [];
+  const changes = [];
   let stderr = "";
-  let logLevel: string | undefined;
-  const subscriptions = new Map<string, McpSubscription>();
+  let logLevel;
+  const subscriptions = new Map();
 
-  if (elicit)
-    client.setRequestHandler("elicitation/create", ({ params }) => ({ action: "cancel", ...elicit(params as Obj) }));
-  if (sample)
-    client.setRequestHandler(
-      "sampling/createMessage",
-      ({ params }) => sample(params as Obj) as unknown as CreateMessageResult,
-    );
+  if (elicit) client.setRequestHandler("elicitation/create", ({ params }) => ({ action: "cancel", ...elicit(params) }));
+  if (sample) client.setRequestHandler("sampling/createMessage", ({ params }) => sample(params));
   if (roots) client.setRequestHandler("roots/list", () => ({ roots: roots() }));
   client.setNotificationHandler("notifications/message", ({ params }) => void logs.push(params));
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => void updates.push(params.uri));
@@ -98,19 +78,18 @@ export async function connectOfficial(
     },
     listPrompts: async () => (await client.listPrompts()).prompts,
     getPrompt: async (name, promptArgs) => (await client.getPrompt({ name, arguments: promptArgs })).messages,
-    complete: async (ref, argument) =>
-      (await client.complete({ ref, argument } as CompleteRequest["params"])).completion.values,
+    complete: async (ref, argument) => (await client.complete({ ref, argument })).completion.values,
     ping: async () => void (await client.ping()),
     // 2026-07-28 has no level of a session: each request says what it wants to hear.
     setLogLevel: async (level) => {
       if (isStateless) logLevel = level;
-      else await client.setLoggingLevel(level as LoggingLevel);
+      else await client.setLoggingLevel(level);
     },
     close: () => client.close(),
   };
 }
 
-function negotiation(revision: string): ClientOptions {
+function negotiation(revision) {
   if (revision === "default") return {};
   if (revision === "auto") return { versionNegotiation: { mode: "auto" } };
   if (revision === newest) return { versionNegotiation: { mode: { pin: newest } } };

@@ -1,86 +1,8 @@
-// Two channels joined in memory, and a raw peer that speaks JSON by hand. What passes is text, exactly as on a wire:
-// nothing is shared between the sides, and what cannot be written as JSON fails here as it would there.
-import type { Channel, Receiver, Target } from "../jsonrpc/channel.ts";
-import { formatMessage, parseMessage } from "../jsonrpc/message.ts";
-import type { Endpoint, Sender } from "../protocol/endpoint.ts";
-import { type ServeOptions, type Serving, serve } from "../protocol/negotiate.ts";
-
-/** Joins two channels. `sender` is what the second side is told of the first: who it is, for tests of authorization. */
-export function createMemoryPair(sender?: Sender): [Channel, Channel] {
-  const a = new MemoryChannel(undefined);
-  const b = new MemoryChannel(sender);
-  a.join(b);
-  b.join(a);
-  return [a, b];
-}
-
-/** A server in this process as something to connect to. Each connection is served by itself. */
-export function memoryTarget(endpoint: Endpoint, options: RawPeerOptions = {}): Target {
-  const { sender, ...serveOptions } = options;
-  return {
-    name: `${endpoint.describe().info.name} in memory`,
-    open() {
-      const [near, far] = createMemoryPair(sender);
-      serve(endpoint, far, serveOptions);
-      return near;
-    },
-  };
-}
-
-/** What one side needs of the other. */
-interface End {
-  deliver(text: string): void;
-  close(): void;
-}
-
-class MemoryChannel implements Channel, End {
-  readonly oneStream = true;
-  readonly #sender: Sender | undefined;
-  #peer: End | undefined;
-  #receiver: Receiver | undefined;
-  /** What came before the receiver did. */
-  #waiting: string[] = [];
-  #closed = false;
-
-  constructor(sender: Sender | undefined) {
-    this.#sender = sender;
-  }
-
-  join(peer: End): void {
-    this.#peer = peer;
-  }
-
-  open(receiver: Receiver): void {
-    this.#receiver = receiver;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const text of waiting) this.deliver(text);
-  }
-
-  send(message: Parameters<Channel["send"]>[0]): void {
-    if (!this.#closed) this.#peer?.deliver(formatMessage(message));
-  }
-
-  /** Never in the sender's own turn: a wire would not answer before `send` returns either. */
-  deliver(text: string): void {
-    if (!this.#receiver) {
-      this.#waiting.push(text);
-      return;
-    }
-    queueMicrotask(() => {
-      if (!this.#closed) this.#receiver?.receive(parseMessage(text), this.#sender);
-    });
-  }
-
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    queueMicrotask(() => {
-      this.#receiver?.closed();
-      this.#peer?.close();
-    });
-  }
-}
+// A raw peer: the far end of a channel in memory, which speaks JSON by hand, in any revision, valid or not.
+import type { Endpoint } from "../../protocol/endpoint.ts";
+import { type Serving, serve } from "../../protocol/negotiate.ts";
+import { type End, MemoryChannel } from "./pair.ts";
+import type { MemoryOptions } from "./target.ts";
 
 /** The far end of a channel for tests: JSON in, JSON out, in any revision, valid or not. */
 export interface RawPeer {
@@ -98,14 +20,10 @@ export interface RawPeer {
   readonly closed: Promise<void>;
 }
 
-export interface RawPeerOptions extends ServeOptions {
-  readonly sender?: Sender;
-}
-
 /** Serves an endpoint in memory and gives the client's end of the wire into your hands. */
 export function createRawPeer(
   endpoint: Endpoint,
-  options: RawPeerOptions = {},
+  options: MemoryOptions = {},
 ): RawPeer & { readonly serving: Serving } {
   const { sender, ...serveOptions } = options;
   const near = new TextEnd();
