@@ -15,11 +15,12 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   server: below,
   client: below,
   transport: below,
+  roots: below,
   host: ["client", "transport", "auth", ...below],
 };
 
 /** Where the room is about Node itself. Paths relative to src; a folder ends with `/`. */
-const nodeRooms: readonly string[] = ["transport/stdio/"];
+const nodeRooms: readonly string[] = ["transport/stdio/", "roots/"];
 
 /** The two that know both eras: where a server is served, and where a client dials one. */
 const negotiators: readonly string[] = ["protocol/negotiate.ts", "protocol/dial.ts"];

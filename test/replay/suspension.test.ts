@@ -72,6 +72,17 @@ describe("a round", () => {
     expect(Object.keys((await leg(await open())).questions)).toHaveLength(3);
   });
 
+  test("carries what follows at once on an answer, beside a question that waits already", async () => {
+    const { open } = createStage((ctx) =>
+      Promise.all([ctx.elicit("waits", form), ctx.elicit("answered", form).then(() => ctx.elicit("follows", form))]),
+    );
+    const peer = await open();
+    const { state } = await leg(peer);
+    const inputResponses = { "ask-2": { action: "accept", content: { ok: true } } };
+    const { questions } = await leg(peer, { requestState: state, inputResponses });
+    expect(Object.values(questions).map(({ params }) => params?.message)).toEqual(["waits", "follows"]);
+  });
+
   test("equal questions are told apart by their order", async () => {
     const { open } = createStage(async (ctx) => {
       const pair = await Promise.all([
@@ -109,7 +120,7 @@ describe("a round", () => {
       const seen = roots.map(({ uri }) => uri);
       roots.push({ uri: "file:///more" });
       await ctx.elicit("?", form);
-      return seen;
+      return seen.join();
     });
     expect(textOf((await drive(await open(), "tools/call", { name: "run" }, accept)).last)).toBe("file:///a");
   });
@@ -257,8 +268,12 @@ describe("a handler that is suspended", () => {
         await sleep(20);
         await ctx.step("three", () => did.push("three"));
       })();
+      const later = (async () => {
+        await sleep(25);
+        await ctx.roots();
+      })();
       await ctx.elicit("more?", form);
-      await late;
+      await Promise.all([late, later]);
     });
     const peer = await open();
     const first = await leg(peer);
@@ -270,7 +285,7 @@ describe("a handler that is suspended", () => {
     // What came when the call was over waits for ever, and nobody hears of it.
     await sleep(40);
     expect(did).toHaveLength(3);
-    await peer.request("tools/call", { name: "run", ...onward(second) });
+    await leg(peer, onward(second));
     expect(did.at(-1)).toBe("three");
   });
 

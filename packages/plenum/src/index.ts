@@ -1,6 +1,7 @@
 // The ninety-percent import: a server, its helpers, the errors and the types that user code names.
 
 export type { Client, CompleteOptions } from "./client/client.ts";
+export { displayNameOf } from "./client/display-name.ts";
 export type {
   AnswerContext,
   CallOptions,

@@ -35,7 +35,8 @@ export async function openLine(
   listener: Listener,
 ): Promise<Line> {
   const { pingIntervalMs, pingTimeoutMs = 10_000, maxPingFailures = 3, onStateChange } = options;
-  if (pingIntervalMs !== undefined && !(pingIntervalMs >= shortestPingMs))
+  // What is longer than a timer can be would come at once.
+  if (pingIntervalMs !== undefined && !(pingIntervalMs >= shortestPingMs && pingIntervalMs < 2 ** 31))
     throw new TypeError(`connect: pingIntervalMs must be ${shortestPingMs} or more, not ${pingIntervalMs}`);
   let state: ConnectionState = "connecting";
   let remote: Remote;

@@ -58,13 +58,19 @@ export interface ClientOptions {
   readonly onElicit?: (ask: ElicitForm, ctx: AnswerContext) => ElicitResult | Promise<ElicitResult>;
   /** Sends the user to a page. `accept` says that the user consented, not that the page was dealt with. */
   readonly onElicitUrl?: (ask: ElicitPage, ctx: AnswerContext) => { action: Action } | Promise<{ action: Action }>;
-  /** Asks a model on the server's behalf. Throw `userRejected()` to refuse; of what is no McpError the server learns nothing. */
+  /**
+   * Asks a model on the server's behalf. Throw `userRejected()` to refuse; of what is no McpError the server learns nothing.
+   * @deprecated The protocol deprecates sampling from 2026-07-28 on; older servers go on asking.
+   */
   readonly onSample?: (ask: SampleRequest, ctx: AnswerContext) => SampleResult | Promise<SampleResult>;
   /** `onSample` can let the model use tools. Default false. */
   readonly sampleTools?: boolean;
   /** `onSample` honours `includeContext`. Default false. */
   readonly sampleContext?: boolean;
-  /** Folders that the server may look at, as file:// URIs: a list, or a function that gives it each time it is asked for. */
+  /**
+   * Folders that the server may look at, as file:// URIs: a list, or a function that gives it each time it is asked for.
+   * @deprecated The protocol deprecates roots from 2026-07-28 on; older servers go on asking.
+   */
   readonly roots?: RootsOption;
   readonly extensions?: { readonly [id: string]: JsonObject };
   /** Questions of the server per minute; more are refused. Default 60. */

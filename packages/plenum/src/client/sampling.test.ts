@@ -14,7 +14,7 @@ describe("pickModel", () => {
   });
 
   test("takes a hint for a part of a name, in either case", () => {
-    covers("sampling-hint-substring");
+    covers(["sampling-hint-substring", "sampling-respect-hints"]);
     expect(pickModel([fast, clever], { hints: [{ name: "LARGE" }] })).toBe(clever);
   });
 

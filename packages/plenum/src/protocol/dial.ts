@@ -152,7 +152,7 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
     const probing = probe(newestOf("stateless"), stop.signal);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const silence = new Promise<"silent">((resolve) => {
-      timer = setTimeout(() => resolve("silent"), options.probeTimeoutMs);
+      timer = setTimeout(() => resolve("silent"), Math.min(options.probeTimeoutMs, 2 ** 31 - 1));
     });
     try {
       const told = await Promise.race([probing, silence]);

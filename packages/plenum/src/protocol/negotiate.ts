@@ -1,5 +1,5 @@
-// The only file that knows both eras. It serves an endpoint on a channel: each message is read once for the era it
-// belongs to, so that clients of either may use one connection, even at the same time.
+// One of the two files that know both eras; the other is dial.ts. It serves an endpoint on a channel: each message is
+// read once for the era it belongs to, so that clients of either may use one connection, even at the same time.
 import type { Channel } from "../jsonrpc/channel.ts";
 import { createConnection } from "../jsonrpc/connection.ts";
 import { isRequestId, type Request } from "../jsonrpc/message.ts";

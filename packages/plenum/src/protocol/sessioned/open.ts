@@ -69,6 +69,7 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
         capabilities,
         subscriptions: new Set(),
         pages: new Set(),
+        roots: undefined,
         logLevel,
         initialized: false,
         waiting: new Set(),
@@ -134,6 +135,7 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
     },
 
     notification({ method }) {
+      if (session && method === "notifications/roots/list_changed") session.roots = undefined;
       if (method !== "notifications/initialized" || !session) return;
       session.initialized = true;
       for (const go of session.waiting) go();

@@ -1,5 +1,6 @@
 // The state of one sessioned connection: what the handshake agreed on and what the client asked for since. It is the
 // only per-peer state in the house, and it lives and dies with its connection.
+import type { JsonObject } from "../../jsonrpc/message.ts";
 import type { Caller } from "../endpoint.ts";
 import type { LogLevel, ServerCapabilities } from "../model.ts";
 import type { Revision } from "../revisions.ts";
@@ -13,6 +14,8 @@ export interface Session {
   readonly subscriptions: Set<string>;
   /** Pages that the client was asked to visit, until it is told that they are dealt with. */
   readonly pages: Set<string>;
+  /** The answer to the last question for roots, as long as the client would tell that they are others. */
+  roots: JsonObject | undefined;
   logLevel: LogLevel;
   /** The client has said `notifications/initialized`: until then it is sent no request. */
   initialized: boolean;

@@ -149,7 +149,6 @@ export function createJournal(entries: Entries, client: Caller): Journal {
   }
 
   async function ask(given: Ask): Promise<JsonObject> {
-    if (stopped) return park();
     const params = toParams(given, client.revision);
     const text = toCanonicalJson([given.method, params]);
     const nth = count(text);
@@ -177,7 +176,6 @@ export function createJournal(entries: Entries, client: Caller): Journal {
   }
 
   async function step(name: string, run: () => unknown): Promise<unknown> {
-    if (stopped) return park();
     const id = `${count(`step ${name}`)}:${name}`;
     const known = steps.get(id);
     if (known) {
