@@ -35,17 +35,17 @@ export function createDeployServer(log: (line: string) => void = console.error) 
 }
 
 async function main(revision: Revision | undefined): Promise<void> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const client = await connect(createDeployServer(), {
     ...(revision && { revision }),
     async onElicit({ message }) {
+      const terminal = createInterface({ input: process.stdin, output: process.stdout });
       const confirm = /^y/i.test(await terminal.question(`${message} (y/n) `));
+      terminal.close();
       return confirm ? { action: "accept", content: { confirm } } : { action: "decline" };
     },
   });
   const { text } = await client.callTool("deploy", { env: "staging" }, { timeoutMs: 0 });
   console.log(text);
-  terminal.close();
   await client.close();
 }
 
