@@ -65,8 +65,8 @@ test.each(each())(
   "reads and prompts cannot ask either, in $revision over $transport",
   async ({ revision, transport }) => {
     const { client } = await open(revision, transport);
-    for (const call of [client.readResource("secret://drawer"), client.getPrompt("interview")]) {
-      const error = await errorOf(call);
+    for (const call of [() => client.readResource("secret://drawer"), () => client.getPrompt("interview")]) {
+      const error = await errorOf(call());
       expect(error).toMatchObject({ code: "peer_error", rpcCode: revision === modern ? -32021 : -32600 });
     }
   },

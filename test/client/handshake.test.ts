@@ -150,25 +150,34 @@ describe("the handshake", () => {
     expect(script.order).toEqual(["initialize", "result", "error", "notifications/initialized", "logging/setLevel"]);
   });
 
-  test.each(sessioned)("in %s what comes right behind the answer is heard", async (revision) => {
-    const changes: string[] = [];
-    const script = createScript(revision, (message, wire) => {
-      if (message.method !== "initialize") return undefined;
-      wire.send({ jsonrpc: "2.0", id: message.id, ...initialized(revision, { tools: { listChanged: true } }) });
-      wire.send({ jsonrpc: "2.0", id: 0, method: "roots/list" });
-      wire.notify("notifications/tools/list_changed");
-      return undefined;
-    });
-    const client = await openScript(script, {
-      revision,
-      roots: ["file:///home"],
-      onListChanged: (kind) => changes.push(kind),
-    });
-    await script.when(({ id, result }) => id === 0 && result !== undefined);
-    expect(script.received.at(-1)).toEqual({ jsonrpc: "2.0", id: 0, result: { roots: [{ uri: "file:///home" }] } });
-    expect(changes).toEqual(["tools"]);
-    expect(client.state).toBe("open");
-  });
+  const chunks = sessioned.flatMap((revision) => [true, false].map((isOneChunk) => ({ revision, isOneChunk })));
+
+  test.each(chunks)(
+    "in $revision what comes right behind the answer is heard (in one chunk: $isOneChunk)",
+    async ({ revision, isOneChunk }) => {
+      const changes: string[] = [];
+      const script = createScript(revision, (message, wire) => {
+        if (message.method !== "initialize") return undefined;
+        const messages = [
+          { jsonrpc: "2.0", id: message.id, ...initialized(revision, { tools: { listChanged: true } }) },
+          { jsonrpc: "2.0", id: 0, method: "roots/list" },
+          { jsonrpc: "2.0", method: "notifications/tools/list_changed" },
+        ];
+        if (isOneChunk) wire.send(...messages);
+        else for (const one of messages) wire.send(one);
+        return undefined;
+      });
+      const client = await openScript(script, {
+        revision,
+        roots: ["file:///home"],
+        onListChanged: (kind) => changes.push(kind),
+      });
+      await script.when(({ id, result }) => id === 0 && result !== undefined);
+      expect(script.received.at(-1)).toEqual({ jsonrpc: "2.0", id: 0, result: { roots: [{ uri: "file:///home" }] } });
+      expect(changes).toEqual(["tools"]);
+      expect(client.state).toBe("open");
+    },
+  );
 });
 
 describe("what the client declares", () => {

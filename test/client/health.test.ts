@@ -342,11 +342,12 @@ describe("restarting", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("one that succeeds begins the count anew for the next loss", async () => {
+  test("one that holds for a while begins the count anew for the next loss", async () => {
     vi.spyOn(Math, "random").mockReturnValue(1);
     const gate = barrier();
     const on = await stage(modern, { restart: { maxAttempts: 3, delayMs: 100 } }, willing(modern), {}, gate.open);
     for (let i = 0; i < 3; i++) {
+      await vi.advanceTimersByTimeAsync(10_001);
       await lose(on, gate);
       await vi.advanceTimersByTimeAsync(300);
       gate.state.isShut = false;
@@ -354,6 +355,20 @@ describe("restarting", () => {
       expect(on.client.state).toBe("open");
     }
     expect(gate.tries).toEqual([100, 300, 100, 300, 100, 300]);
+  });
+
+  test("a server that dies as soon as it is open is given up", async () => {
+    const gate = barrier();
+    const on = await stage(modern, { restart: { maxAttempts: 3, delayMs: 100 } }, willing(modern), {}, gate.open);
+    for (let i = 0; i < 3; i++) {
+      on.script.wire.close();
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(on.client.state).toBe("open");
+    }
+    on.script.wire.close();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(on.client.state).toBe("closed");
+    expect(on.script.wires).toHaveLength(4);
   });
 
   test("requests wait for it", async () => {

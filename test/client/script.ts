@@ -26,10 +26,10 @@ export interface Sent extends Judged {
 
 /** The server's end of one connection. */
 export interface Wire {
-  /** Any JSON value. */
-  send(message: unknown): void;
+  /** Any JSON values. Several arrive in one turn, as the lines of one chunk do. */
+  send(...messages: unknown[]): void;
   /** Any text, JSON or not. */
-  text(line: string): void;
+  text(...lines: string[]): void;
   notify(method: string, params?: Obj): void;
   /** Ends the connection from the server's side, with the reason that the client's transport gives for it. */
   close(cause?: unknown): void;
@@ -92,14 +92,16 @@ export function createScript(
     let receiver: Receiver | undefined;
     let isClosed = false;
     const wire: Wire = {
-      send(message) {
-        const { id, method } = (message ?? {}) as Sent;
-        if (id !== undefined && method !== undefined) asked.set(id, method);
-        wire.text(JSON.stringify(message));
+      send(...messages) {
+        for (const message of messages) {
+          const { id, method } = (message ?? {}) as Sent;
+          if (id !== undefined && method !== undefined) asked.set(id, method);
+        }
+        wire.text(...messages.map((message) => JSON.stringify(message)));
       },
-      text(line) {
+      text(...lines) {
         queueMicrotask(() => {
-          if (!isClosed) receiver?.receive(parseMessage(line));
+          for (const line of lines) if (!isClosed) receiver?.receive(parseMessage(line));
         });
       },
       notify: (method, params) => wire.send({ jsonrpc: "2.0", method, ...(params && { params }) }),

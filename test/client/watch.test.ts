@@ -16,8 +16,17 @@ const everything = {
 const subscriptionId = "io.modelcontextprotocol/subscriptionId";
 
 /** Says that a listen request is taken, whole or in part. */
-function acknowledge(wire: Wire, { id, params }: Sent, honoured = params?.notifications): void {
-  wire.notify("notifications/subscriptions/acknowledged", { notifications: honoured, _meta: { [subscriptionId]: id } });
+function acknowledge(wire: Wire, listen: Sent, honoured = listen.params?.notifications): void {
+  wire.send(acknowledgement(listen, honoured));
+}
+
+function acknowledgement({ id, params }: Sent, honoured = params?.notifications): Obj {
+  const _meta = { [subscriptionId]: id };
+  return {
+    jsonrpc: "2.0",
+    method: "notifications/subscriptions/acknowledged",
+    params: { notifications: honoured, _meta },
+  };
 }
 
 type OnListen = (message: Sent, wire: Wire) => void;
@@ -197,25 +206,32 @@ describe("what the server takes of it", () => {
     expect(cancelled(script)).toEqual([]);
   });
 
-  test.each<[string, (id: unknown) => Obj]>([
+  const ends: [string, (id: unknown) => Obj][] = [
     ["result", (id) => ({ id, result: { resultType: "complete", _meta: { [subscriptionId]: id } } })],
     ["cancellation", (requestId) => ({ method: "notifications/cancelled", params: { requestId } })],
-  ])("an acknowledgement with a %s right behind it is no subscription", async (_, end) => {
-    const { client, script, warnings } = await stage({}, everything, (listen, wire) => {
-      acknowledge(wire, listen);
-      wire.send({ jsonrpc: "2.0", ...end(listen.id) });
-    });
-    const told = await client.subscribe("file:///a").then(
-      () => "subscribed",
-      () => "refused",
-    );
-    await settle();
-    // Whoever subscribed knows that nothing will be heard.
-    if (told === "subscribed") expect(warnings).toHaveLength(1);
-    expect(cancelled(script)).toEqual([]);
-    await client.subscribe("file:///a").catch(() => {});
-    expect(listens(script)).toHaveLength(2);
-  });
+  ];
+  const ways = ends.flatMap(([name, end]) => [true, false].map((isOneChunk) => ({ name, end, isOneChunk })));
+
+  test.each(ways)(
+    "an acknowledgement with a $name right behind it (in one chunk: $isOneChunk)",
+    async ({ end, isOneChunk }) => {
+      const { client, script, warnings } = await stage({}, everything, (listen, wire) => {
+        const messages = [acknowledgement(listen), { jsonrpc: "2.0", ...end(listen.id) }];
+        if (isOneChunk) wire.send(...messages);
+        else for (const one of messages) wire.send(one);
+      });
+      const told = await client.subscribe("file:///a").then(
+        () => "subscribed",
+        () => "refused",
+      );
+      await settle();
+      // Whoever subscribed knows that nothing will be heard.
+      if (told === "subscribed") expect(warnings).toHaveLength(1);
+      expect(cancelled(script)).toEqual([]);
+      await client.subscribe("file:///a").catch(() => {});
+      expect(listens(script)).toHaveLength(2);
+    },
+  );
 
   test("acknowledgements of what was not asked for are ignored", async () => {
     const { client, script } = await stage({}, everything, ({ id }, wire) => {

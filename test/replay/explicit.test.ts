@@ -113,6 +113,29 @@ describe.each(revisions)("in %s", (revision) => {
     expect(textOf(response)).toBe('{"responses":{"dirs-1":{"roots":[{"uri":"file:///a"}]}},"state":2} file:///a');
   });
 
+  test("what the handler reads itself finds no input that is not its own", async () => {
+    const inputs: unknown[] = [];
+    const { server } = createStage(async (ctx) => {
+      if (!ctx.input) return inputRequired({ requests: { dirs: roots }, state: 1 });
+      await ctx.readResource("a:x");
+      return "done";
+    });
+    server.resource("a:x", {}, (_, ctx) => {
+      inputs.push(ctx.input);
+      return "x";
+    });
+    expect(textOf(await complete(await open(server), "tools/call", { name: "run" }, accept))).toBe("done");
+    expect(inputs).toEqual([undefined]);
+  });
+
+  test("a middleware that asks for nothing at all is told so", async () => {
+    covers("mrtr-at-least-one", revision);
+    const { server, errors } = createStage(() => "never");
+    server.use((call, next) => (call.method === "tools/call" ? { resultType: "input_required" } : next(call)));
+    expect((await (await open(server)).fail("tools/call", { name: "run" })).code).toBe(-32603);
+    expect(errors.map(({ message }) => message)).toEqual(["inputRequired: give requests, a state, or both"]);
+  });
+
   test("the handler may also ask straight on: it finds the same input in every run", async () => {
     const inputs: unknown[] = [];
     const { server } = createStage(async (ctx) => {
@@ -167,6 +190,10 @@ describe.each(revisions)("in %s", (revision) => {
     const { server } = createStage(() => value);
     expect(textOf(await (await open(server)).request("tools/call", { name: "run" }))).toBe(JSON.stringify(value));
   });
+});
+
+test.each([{}, { requests: {} }, { requests: {}, state: undefined as never }])("%j asks for nothing", (parts) => {
+  expect(() => inputRequired(parts)).toThrow(new TypeError("inputRequired: give requests, a state, or both"));
 });
 
 test("on the wire it is exact, and the keys are the handler's", async () => {

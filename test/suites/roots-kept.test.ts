@@ -35,6 +35,30 @@ describe.each(sessioned)("in %s", (revision) => {
     expect(await look(peer, "c", "file:///two")).toEqual({ asked: true, said: "file:///two" });
   });
 
+  test("asks again when they changed while they were asked for", async () => {
+    covers("root-refetch", revision);
+    const peer = await openPeer(createLooker(), revision, { capabilities: { roots: { listChanged: true } } });
+    peer.start("tools/call", { name: "look" }, "a");
+    const request = await peer.asked();
+    peer.notify("notifications/roots/list_changed");
+    // It may be the list of before.
+    peer.answer(request, { roots: [{ uri: "file:///old" }] });
+    await expect.poll(() => peer.messages.some(({ id, result }) => id === "a" && result)).toBe(true);
+    expect(await look(peer, "b", "file:///new")).toEqual({ asked: true, said: "file:///new" });
+  });
+
+  test("what a handler does with them, no other sees", async () => {
+    const server = createServer({ name: "looker", version: "1.0.0" });
+    server.tool("look", {}, async (_, ctx) => {
+      const roots = (await ctx.roots()) as { uri: string }[];
+      const said = roots.map(({ uri }) => uri).join(" ");
+      roots.push({ uri: "file:///etc" });
+      return said;
+    });
+    const peer = await openPeer(server, revision, { capabilities: { roots: { listChanged: true } } });
+    for (const id of ["a", "b", "c"]) expect((await look(peer, id, "file:///one")).said).toBe("file:///one");
+  });
+
   test("asks every time where the client would not say", async () => {
     const peer = await openPeer(createLooker(), revision, { capabilities: { roots: {} } });
     expect(await look(peer, "a", "file:///one")).toEqual({ asked: true, said: "file:///one" });

@@ -48,7 +48,7 @@ export interface Client {
   listResourceTemplates(options?: CallOptions): List<ResourceTemplate>;
   /** Throws McpError `resource_not_found` where there is none, whichever number the server gives it. */
   readResource(uri: string, options?: CallOptions): Promise<ReadResourceResult>;
-  /** From now on `onResourceUpdated` is told when the resource changes. */
+  /** From now on `onResourceUpdated` is told when the resource changes. Throws as `readResource` does. */
   subscribe(uri: string, options?: CallOptions): Promise<void>;
   unsubscribe(uri: string, options?: CallOptions): Promise<void>;
   listPrompts(options?: CallOptions): List<Prompt>;
@@ -66,7 +66,7 @@ export interface Client {
   /** Gives the server other roots, and tells it so where the revision has a way to. */
   setRoots(roots: RootsOption): void;
 
-  /** Any request, the protocol's or your own; the result is checked where it is the protocol's. */
+  /** Any request, the protocol's or your own; the result is checked where it is the protocol's. `_meta` as in `options`. */
   request(method: string, params?: JsonObject, options?: CallOptions): Promise<Result>;
   notify(method: string, params?: JsonObject): void;
   /** Ends the connection, and what was started for it. */

@@ -46,6 +46,9 @@ export async function openLine(
   let reopening: Promise<void> | undefined;
   let lastCause: unknown;
   let pinging: ReturnType<typeof setTimeout> | undefined;
+  /** Tries since the connection was last good for a while: a server that dies as soon as it is open is not tried for ever. */
+  let attempts = 0;
+  let openedAt = 0;
   /** A connection that ended before it was put to use. */
   let early: { readonly cause: unknown } | undefined;
   const closing = new AbortController();
@@ -109,16 +112,19 @@ export async function openLine(
       become("closed", cause);
       return;
     }
+    const settings = restart === true ? {} : restart;
+    if (Date.now() - openedAt > (settings.maxDelayMs ?? 10_000)) attempts = 0;
     become("restarting", cause);
-    reopening = reopen(restart === true ? {} : restart).finally(() => {
+    reopening = reopen(settings).finally(() => {
       reopening = undefined;
     });
   }
 
   async function reopen({ maxAttempts = 5, delayMs = 250, maxDelayMs = 10_000 }: RestartOptions): Promise<void> {
-    for (let attempt = 0; attempt < maxAttempts && state === "restarting"; attempt++) {
+    while (attempts < maxAttempts && state === "restarting") {
       // With jitter, so that many clients of one server do not come back in step.
-      await sleep(Math.min(delayMs * 2 ** attempt, maxDelayMs) * (0.5 + Math.random() / 2), closing.signal);
+      const pause = Math.min(delayMs * 2 ** attempts++, maxDelayMs) * (0.5 + Math.random() / 2);
+      await sleep(pause, closing.signal);
       if (closing.signal.aborted) return;
       try {
         await channel?.ended;
@@ -142,6 +148,7 @@ export async function openLine(
       remote.close();
       return;
     }
+    openedAt = Date.now();
     become("open");
     if (pingIntervalMs !== undefined && remote.hasPing) keepAlive(remote, 0);
   }
@@ -170,7 +177,7 @@ export async function openLine(
   }
 
   async function current(signal: AbortSignal | undefined): Promise<Remote> {
-    if (reopening) await Promise.race([reopening, aborted(signal)]);
+    if (reopening) await untilAborted(reopening, signal);
     if (state === "closed") throw toClosed();
     return remote;
   }
@@ -247,10 +254,17 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-function aborted(signal: AbortSignal | undefined): Promise<never> {
-  return new Promise((_, reject) => {
-    const stop = (): void => reject(new McpError("aborted", "The request was aborted", { cause: signal?.reason }));
+/** Waits no longer than the signal allows. */
+async function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(new McpError("aborted", "The request was aborted", { cause: signal?.reason }));
     if (signal?.aborted) stop();
     else signal?.addEventListener("abort", stop, { once: true });
   });
+  try {
+    await Promise.race([promise, aborted]);
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
 }

@@ -119,7 +119,7 @@ export interface CallOptions {
   readonly maxTimeoutMs?: number;
   /** Told of progress, which also resets the clock of `timeoutMs`. */
   readonly onProgress?: (update: ProgressUpdate) => void;
-  /** Keys of your own for the request's `_meta`. */
+  /** Keys of your own for the request's `_meta`. A key that is MCP's, or none at all, is a TypeError. */
   readonly meta?: JsonObject;
   /** Repeat the call once if the connection is lost and opened again, though it may have had an effect. Default false. */
   readonly retry?: boolean;

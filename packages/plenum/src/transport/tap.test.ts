@@ -114,3 +114,15 @@ test("a target is the same, and every channel of it is tapped", async () => {
   const failing = tapTarget({ ...inner, open: () => Promise.reject(new Error("no such command")) }, () => {});
   await expect(failing.open()).rejects.toThrow("no such command");
 });
+
+test("passes on when what is behind the channel is gone", async () => {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const tapped = tapChannel({ ...createStub(), ended }, () => {});
+  expect(tapped.ended).toBe(ended);
+  end();
+  await tapped.ended;
+  expect(tapChannel(createStub(), () => {})).not.toHaveProperty("ended");
+});

@@ -27,7 +27,9 @@ export async function askClient(
   const [missing] = missingOf(client, ask);
   if (missing) throw new McpError("missing_capability", `${ask.method} needs the client capability ${missing}`);
   const params = toParams(ask, revision);
-  if (ask.method === "roots/list" && session.roots) return session.roots;
+  const { roots } = session;
+  // A copy, since a handler may change what it gets.
+  if (ask.method === "roots/list" && roots.answer) return structuredClone(roots.answer);
 
   const { id: about, signal } = exchange;
   await untilReady(session, ask, signal, timeoutMs);
@@ -39,7 +41,8 @@ export async function askClient(
   const problem = wire.check(`${stem}Result`, result, "result");
   if (problem) throw new McpError("invalid_result", `The client's answer is not valid: ${problem}`);
   // Kept where the client says when it changes: see the notification in open.ts.
-  if (ask.method === "roots/list" && client.capabilities.roots?.listChanged === true) session.roots = result;
+  if (ask.method === "roots/list" && client.capabilities.roots?.listChanged === true)
+    roots.answer = structuredClone(result);
   return result;
 }
 

@@ -69,7 +69,7 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
         capabilities,
         subscriptions: new Set(),
         pages: new Set(),
-        roots: undefined,
+        roots: {},
         logLevel,
         initialized: false,
         waiting: new Set(),
@@ -135,7 +135,7 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
     },
 
     notification({ method }) {
-      if (session && method === "notifications/roots/list_changed") session.roots = undefined;
+      if (session && method === "notifications/roots/list_changed") session.roots = {};
       if (method !== "notifications/initialized" || !session) return;
       session.initialized = true;
       for (const go of session.waiting) go();

@@ -14,8 +14,8 @@ export interface Session {
   readonly subscriptions: Set<string>;
   /** Pages that the client was asked to visit, until it is told that they are dealt with. */
   readonly pages: Set<string>;
-  /** The answer to the last question for roots, as long as the client would tell that they are others. */
-  roots: JsonObject | undefined;
+  /** The answer to the last question for roots. Another object when they are others: what was asked before goes nowhere. */
+  roots: { answer?: JsonObject };
   logLevel: LogLevel;
   /** The client has said `notifications/initialized`: until then it is sent no request. */
   initialized: boolean;
