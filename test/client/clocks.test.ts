@@ -150,7 +150,7 @@ describe("timeoutMs", () => {
   });
 
   test.each(revisions)("in %s no request waits for ever", async (revision) => {
-    covers("timeout-every-request", revision);
+    covers(["timeout-every-request", "tool-client-timeouts"], revision);
     const { client } = await stage(revision);
     const requests: { readonly [what: string]: Promise<unknown> } = {
       listTools: client.listTools().all(),

@@ -654,6 +654,7 @@ describe("what is done again", () => {
   test.each(both.flatMap((revision) => notRepeated.map(([name, run, options]) => ({ revision, name, run, options }))))(
     "not $name in $revision",
     async ({ revision, run, options }) => {
+      covers("tool-annotations-untrusted", revision);
       const { on, sent } = await lossy(revision, 1, options);
       const error = errorOf(run(on.client));
       await vi.advanceTimersByTimeAsync(100);
@@ -716,6 +717,7 @@ describe("a child process that is killed", () => {
   }
 
   test("is started again in 2026-07-28, and watched as before; a call that hung is not made again", async () => {
+    covers("stdio-restart", modern);
     covers("subscription-relisten", modern);
     const { client, inbox, updates, pidOf } = await start({ restart: { delayMs: 10 } });
     expect(client.revision).toBe(modern);

@@ -175,7 +175,7 @@ function createLiar(lie: () => Lie): Server {
 const structured = revisions.filter(hasStructured);
 
 test.each(structured)("structured content is checked in %s", async (revision) => {
-  covers(["tool-output-schema-client", "tool-output-error-exempt"], revision);
+  covers(["tool-output-schema-client", "tool-output-error-exempt", "tool-client-validate-results"], revision);
   let lie: Lie = {};
   const { client, traffic } = await openServer(
     createLiar(() => lie),

@@ -154,7 +154,9 @@ async function play(seed: number): Promise<{ rounds: number; refused: number }> 
   expect(essence(last), where).toEqual(essence(wanted));
   expect([...trace.steps].sort(), where).toEqual([...session.trace.steps].sort());
   expect(errors, where).toEqual(session.errors);
-  expect(trace.left, where).toBe(trace.entered);
+  // What is busy elsewhere when the run ends stops for good at its next ask or step.
+  if (!JSON.stringify(plans).includes('"all"')) expect(trace.left, where).toBe(trace.entered);
+  else expect(trace.left, where).toBeGreaterThanOrEqual(session.trace.left);
   for (const each of [sessioned, peer, mallory, otherApp]) {
     expect(each.problems()).toEqual([]);
     each.raw.close();

@@ -69,6 +69,7 @@ export interface ClientOptions {
   readonly sampleContext?: boolean;
   /**
    * Folders that the server may look at, as file:// URIs: a list, or a function that gives it each time it is asked for.
+   * A server may keep the answer: when a function would give another one, say so with `setRoots`.
    * @deprecated The protocol deprecates roots from 2026-07-28 on; older servers go on asking.
    */
   readonly roots?: RootsOption;
