@@ -83,7 +83,7 @@ describe.each(revisions)("in %s", (revision) => {
   );
 
   test("what the client did not declare is not asked for, and nothing else either", async () => {
-    covers(["root-check-capability", "elicitation-needs-capability"], revision);
+    covers("sampling-needs-capability", revision);
     const { server } = createStage((ctx) =>
       ctx.input
         ? "done"

@@ -97,7 +97,6 @@ describe("a state", () => {
 
   test("is for its caller alone", async () => {
     covers(["mrtr-state-principal", "elicitation-state-bound", "elicitation-bound-identity"], modern);
-    covers("elicitation-state-user-from-auth", modern);
     const stage = createCounted();
     const ada = await stage.open({ sender: { auth } });
     const more = onward(await leg(ada));
@@ -113,6 +112,18 @@ describe("a state", () => {
     // Whatever else changes about her, she is who she is.
     const again = await stage.open({ sender: { auth: { ...auth, scopes: ["more"], expiresAt: 5 } } });
     await leg(again, more);
+  });
+
+  test("goes on with the caller that authorization names in each round", async () => {
+    covers("elicitation-state-user-from-auth", modern);
+    const { open } = createStage(async (ctx) => {
+      const before = ctx.auth?.subject;
+      await ctx.elicit(`For ${before}?`, form);
+      return `${before} ${ctx.auth?.subject}`;
+    });
+    const peer = await open({ sender: { auth }, clientInfo: { name: "eve", version: "1" } });
+    const { last } = await drive(peer, "tools/call", { name: "run" }, accept);
+    expect(textOf(last)).toBe("ada ada");
   });
 
   test("of nobody in particular is not for somebody", async () => {

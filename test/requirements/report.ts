@@ -92,9 +92,7 @@ function main(): number {
     return 0;
   }
   console.log("Requirements of the protocol, each counted once for every revision in which it holds.");
-  console.log(
-    "covered: by a passed test. exempt: with a reason in exempt.yaml.",
-  );
+  console.log("covered: by a passed test. exempt: with a reason in exempt.yaml.");
   console.log("beyond: covered, though not asked for yet. free: not asked for yet, or not observable.");
   const revisions = [...new Set(judged.map(({ revision }) => revision))].sort();
   printTable(

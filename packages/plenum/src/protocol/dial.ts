@@ -84,12 +84,9 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
     logLevel: options.logLevel,
     readsLog: options.readsLog,
   };
-  // One clock for all of it.
-  const limit = new AbortController();
-  const timing = (...more: AbortSignal[]): RemoteRequestOptions => ({
-    signal: AbortSignal.any([limit.signal, ...(options.signal ? [options.signal] : []), ...more]),
-    timeoutMs: 0,
-  });
+  // One clock, and one end, for all that is asked until there is an understanding.
+  const stop = new AbortController();
+  const timing: RemoteRequestOptions = { signal: stop.signal, timeoutMs: 0 };
 
   /** The newest revision that both sides know, of those that the server named. */
   function choose(named: readonly unknown[]): Revision {
@@ -101,17 +98,17 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
     throw new McpError("unsupported_version", message, { data: { supported } });
   }
 
-  async function open(revision: Revision, ...more: AbortSignal[]): Promise<void> {
-    await initialize(ground, revision, timing(...more), (answer) => {
+  async function open(revision: Revision): Promise<void> {
+    await initialize(ground, revision, timing, (answer) => {
       era ??= openSession(ground, answer, pinned);
     });
   }
 
   /** Asks for what the server speaks: that is the stateless era, or the revision to open a session with. */
-  async function probe(asked: Revision, ...more: AbortSignal[]): Promise<Revision | undefined> {
+  async function probe(asked: Revision): Promise<Revision | undefined> {
     let session: Revision | undefined;
     try {
-      await discover(ground, asked, timing(...more), (result) => {
+      await discover(ground, asked, timing, (result) => {
         const answer = readDiscovery(result, asked);
         const revision = choose(answer.supportedVersions as readonly unknown[]);
         if (factsOf(revision).era === "sessioned") session = revision;
@@ -119,22 +116,18 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
       });
       return session;
     } catch (error) {
-      return judge(error, asked, more);
+      return judge(error, asked);
     }
   }
 
   /** Only errors that a server of the stateless era alone gives speak for it; any other means a session. */
-  function judge(
-    error: unknown,
-    asked: Revision,
-    more: AbortSignal[],
-  ): Revision | undefined | Promise<Revision | undefined> {
+  function judge(error: unknown, asked: Revision): Revision | Promise<Revision | undefined> {
     if (!(error instanceof McpError)) throw error;
     const { code, rpcCode, data } = error;
     if (code === "peer_error" && rpcCode === -32022 && isObject(data) && Array.isArray(data.supported)) {
       const revision = choose(data.supported);
       if (revision === asked) throw error;
-      return factsOf(revision).era === "sessioned" ? revision : probe(revision, ...more);
+      return factsOf(revision).era === "sessioned" ? revision : probe(revision);
     }
     if (code === "peer_error" && (rpcCode === -32020 || rpcCode === -32021)) throw error;
     if (code !== "peer_error" && code !== "invalid_result") throw error;
@@ -147,9 +140,8 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
 
   /** The probe, and after a while of silence the handshake beside it: whichever is answered first. */
   async function find(): Promise<void> {
-    const stop = new AbortController();
     isProbing = true;
-    const probing = probe(newestOf("stateless"), stop.signal);
+    const probing = probe(newestOf("stateless"));
     let timer: ReturnType<typeof setTimeout> | undefined;
     const silence = new Promise<"silent">((resolve) => {
       timer = setTimeout(() => resolve("silent"), Math.min(options.probeTimeoutMs, 2 ** 31 - 1));
@@ -158,7 +150,7 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
       const told = await Promise.race([probing, silence]);
       isProbing = false;
       if (told !== "silent") return told && (await open(told));
-      const opening = open(newestOf("sessioned"), stop.signal);
+      const opening = open(newestOf("sessioned"));
       // A server that was only slow to start answers the probe first, and is spoken to in the newer era.
       const either = probing.then(
         (session) => (session ? opening : undefined),
@@ -169,7 +161,6 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
     } finally {
       clearTimeout(timer);
       probing.catch(() => {});
-      stop.abort("Not needed any more");
     }
   }
 
@@ -195,19 +186,28 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
   }
 
   connection.open();
-  const isLimited = timeoutMs > 0 && timeoutMs < 2 ** 31;
-  const timer = isLimited ? setTimeout(() => limit.abort(), timeoutMs) : undefined;
+  let isLate = false;
+  const onLate = (): void => {
+    isLate = true;
+    stop.abort("It took too long");
+  };
+  const timer = timeoutMs > 0 && timeoutMs < 2 ** 31 ? setTimeout(onLate, timeoutMs) : undefined;
+  const onAbort = (): void => stop.abort(options.signal?.reason);
+  if (options.signal?.aborted) onAbort();
+  options.signal?.addEventListener("abort", onAbort, { once: true });
   try {
     await understand();
     if (lost) throw connectionLost("as soon as it was open", (lost as { cause: unknown }).cause);
   } catch (error) {
     const isProbesFault = isProbing && lost !== undefined && !pinned;
     connection.close();
-    if (limit.signal.aborted)
+    if (isLate)
       throw new McpError("timeout", `The server did not open a connection in ${timeoutMs} ms`, { cause: error });
     throw isProbesFault && error instanceof Error ? Object.assign(error, { [lostInProbe]: true }) : error;
   } finally {
     clearTimeout(timer);
+    options.signal?.removeEventListener("abort", onAbort);
+    stop.abort("Not needed any more");
   }
   isOpen = true;
   return (era as unknown as DialedEra).remote;

@@ -83,12 +83,15 @@ export function openStateless(ground: Ground): Era {
         if (method?.name === "subscriptions/listen")
           // Before anybody looks for each of the resources.
           assertFew(call.params.notifications as Filter, limits.maxSubscriptions, subscriptions);
-        const attempt = (async () => endpoint.call(call))();
-        const isAsking = await attempt.then(
-          ({ resultType }) => resultType === "input_required",
-          () => false,
-        );
-        let result = await (isAsking || opening ? (await round()).settle(attempt) : attempt);
+        let result: Result = {};
+        let failure: { readonly error: unknown } | undefined;
+        try {
+          result = await endpoint.call(call);
+        } catch (error) {
+          failure = { error };
+        }
+        if (opening || result.resultType === "input_required") result = await (await round()).settle(result, failure);
+        else if (failure) throw failure.error;
         if (method?.name === "server/discover") result = toDiscoverResult(result as unknown as Description, supported);
         if (method?.name === "subscriptions/listen") result = await listen(call, exchange, result);
         return encode(method, result, revision);

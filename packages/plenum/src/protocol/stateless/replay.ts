@@ -41,7 +41,7 @@ export interface Round {
   ask(ask: Ask): Promise<JsonObject>;
   step(name: string, run: () => unknown): Promise<unknown>;
   /** The result of the request, from what the run of its call came to. Throws what the client is to be told. */
-  settle(attempt: Promise<Result>): Promise<Result>;
+  settle(result: Result, failure: { readonly error: unknown } | undefined): Promise<Result>;
 }
 
 /** Throws McpError `invalid_params` for a state, or for answers, that do not belong here. */
@@ -143,18 +143,14 @@ export async function openRound(
       if (!journal.hasStopped) assertOpen(given.link);
       return isAsking ? journal.step(name, run) : runStep(name, run);
     },
-    async settle(attempt) {
+    async settle(result, failure) {
       await journal.end();
       if (journal.broken) throw fail(endpoint, given.method, `${given.method} cannot go on: ${journal.broken}`);
       if (journal.suspendedOn) {
-        const hasPassed = await attempt.then(
-          () => false,
-          (error) => error instanceof McpError && error.code === "input_required",
-        );
-        if (!hasPassed) reportSwallowed(endpoint, given);
+        if (!isSuspension(failure?.error)) reportSwallowed(endpoint, given);
         return seal(journal.suspendedOn, { own: [], input });
       }
-      const result = await attempt;
+      if (failure) throw failure.error;
       if (result.resultType === "input_required" && method && !endpoint.handles(given.method)) {
         if (isAsking) return sealOwn(result);
         throw fail(endpoint, given.method, `${given.method} must not ask for input`);
@@ -164,6 +160,10 @@ export async function openRound(
       return isTheirs ? { ...result, ttlMs: 0, cacheScope: "private" } : result;
     },
   };
+}
+
+function isSuspension(error: unknown): boolean {
+  return error instanceof McpError && error.code === "input_required";
 }
 
 async function isOurs(vault: Vault, requestState: unknown): Promise<boolean> {
