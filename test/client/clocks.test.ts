@@ -72,6 +72,7 @@ const progress = (script: Script, progressToken: unknown, params: Obj): void =>
 describe("timeoutMs", () => {
   test.each(revisions)("in %s the call is given up, the server told, and what comes late ignored", async (revision) => {
     covers(["timeout-cancels", "timeout-per-request", "cancel-sender-ignores-late", "cancel-params"], revision);
+    covers("tool-client-timeouts", revision);
     covers(
       ["cancel-same-direction", "cancel-client-sends", "cancel-race", "rpc-error-local-distinguishable"],
       revision,

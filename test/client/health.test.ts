@@ -666,6 +666,27 @@ describe("what is done again", () => {
     },
   );
 
+  const annotated = revisions.filter((revision) => revision >= "2025-03-26");
+
+  test.each(annotated)(
+    "in %s what a tool says of itself counts for a server that is trusted, and for no other",
+    async (revision) => {
+      covers("tool-annotations-untrusted", revision);
+      for (const trusted of [false, true]) {
+        for (const name of ["reads", "sets"]) {
+          const { on, sent } = await lossy(revision, 1, { trusted });
+          const done = on.client.callTool(name).then(
+            () => "repeated",
+            (error: McpError) => error.code,
+          );
+          await vi.advanceTimersByTimeAsync(100);
+          expect(await done).toBe(trusted ? "repeated" : "connection_lost");
+          expect(sent()).toHaveLength(trusted ? 2 : 1);
+        }
+      }
+    },
+  );
+
   test("ping, in sessions", async () => {
     const { on, sent } = await lossy("2025-11-25", 1);
     const done = on.client.ping();
@@ -718,7 +739,7 @@ describe("a child process that is killed", () => {
 
   test("is started again in 2026-07-28, and watched as before; a call that hung is not made again", async () => {
     covers("stdio-restart", modern);
-    covers("subscription-relisten", modern);
+    covers(["subscription-relisten", "stdio-restart"], modern);
     const { client, inbox, updates, pidOf } = await start({ restart: { delayMs: 10 } });
     expect(client.revision).toBe(modern);
     await client.subscribe("clock://now");

@@ -87,7 +87,7 @@ describe("results that are not what the revision has", () => {
       "result.nextCursor",
       ["page-cursor-string"],
     ],
-    ["no content", [["tools/call", {}]], "result.content"],
+    ["no content", [["tools/call", {}]], "result.content", ["tool-client-validate-results"]],
     ["content that is text", [["tools/call", { content: "x" }]], "result.content"],
     ["isError that is no boolean", [["tools/call", { content: [], isError: "yes" }]], "result.isError"],
     ["text content without text", block({ type: "text" }), ".text", ["schema-text-content"]],

@@ -123,7 +123,7 @@ describe.each(revisions)("cursors in %s", (revision) => {
 });
 
 describe.each(revisions.filter((revision) => revision !== modern))("answers to asks in %s", (revision) => {
-  test("a broken one neither settles the ask nor ends it", async () => {
+  test("one that is not for it neither settles an ask nor ends it", async () => {
     const server = createServer({ name: "asking", version: "1.0.0" });
     server.tool("look", {}, async (_, ctx) => (await ctx.roots()).map((root) => root.uri));
     const peer = createRawPeer(server);
@@ -139,15 +139,6 @@ describe.each(revisions.filter((revision) => revision !== modern))("answers to a
       { ...right, id: [id] },
       { ...right, id: null },
       { ...right, id: id + 1 },
-      { ...right, jsonrpc: "1.0" },
-      { ...right, jsonrpc: undefined },
-      { ...right, result: [] },
-      { ...right, result: null },
-      { ...right, result: "roots" },
-      { ...right, error: { code: 1, message: "both" } },
-      { jsonrpc: "2.0", id, error: "no" },
-      { jsonrpc: "2.0", id, error: { code: "1", message: "no" } },
-      { jsonrpc: "2.0", id, error: { code: 1 } },
       { jsonrpc: "2.0", ID: id, result: right.result },
       { jsonrpc: "2.0", error: { code: 1, message: "whose?" } },
     ];
@@ -162,6 +153,36 @@ describe.each(revisions.filter((revision) => revision !== modern))("answers to a
     expect(peer.received.slice(2)).toEqual([
       { jsonrpc: "2.0", id: "x", result: { content: [{ type: "text", text: "file:///right" }] } },
     ]);
+    peer.close();
+  });
+
+  test.each<[string, Obj]>([
+    ["another version", { jsonrpc: "1.0", result: { roots: [] } }],
+    ["no version", { jsonrpc: undefined, result: { roots: [] } }],
+    ["a list for a result", { result: [] }],
+    ["null for a result", { result: null }],
+    ["a string for a result", { result: "roots" }],
+    ["both a result and an error", { result: { roots: [] }, error: { code: 1, message: "both" } }],
+    ["a string for an error", { error: "no" }],
+    ["a string for a code", { error: { code: "1", message: "no" } }],
+    ["no message", { error: { code: 1 } }],
+  ])("a broken one ends the ask at once: %s", async (_, answer) => {
+    const server = createServer({ name: "asking", version: "1.0.0", onError: () => {} });
+    let seen: unknown;
+    server.tool("look", {}, async (__, ctx) => {
+      seen = await ctx.roots().catch((error) => error);
+      return "done";
+    });
+    const peer = createRawPeer(server);
+    await peer.request("initialize", handshake(revision, 0, { roots: {} }).params, 0);
+    peer.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    peer.send(request(revision, "tools/call", { name: "look" }));
+    await arrival(peer, 2);
+    const { id } = peer.received[1] as { id: number };
+    peer.send({ jsonrpc: "2.0", id, ...answer });
+    await arrival(peer, 3);
+    expect(seen).toMatchObject({ code: "invalid_result" });
+    expect(peer.received[2]).toMatchObject({ id: "x", result: { content: [{ text: "done" }] } });
     peer.close();
   });
 });
