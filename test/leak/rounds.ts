@@ -1,5 +1,5 @@
 // Connects, calls and closes, over and over, in a process of its own, and prints what is left: heap after collection and
-// live handles, before and after. Run by leak.test.ts, bundled, with --expose-gc.
+// live handles, before, halfway and after. Run by leak.test.ts, bundled, with --expose-gc.
 //   argv: "memory" or "stdio", revision, rounds to warm up, rounds to measure, and for stdio the server's program
 import { connect, createServer, type Revision } from "plenum";
 import { z } from "zod";
@@ -41,9 +41,14 @@ async function left(): Promise<{ heap: number; handles: number; listeners: numbe
   };
 }
 
-for (let i = 0; i < Number(warmUp); i++) await round();
-const before = await left();
-for (let i = 0; i < Number(rounds); i++) await round();
-const after = await left();
-console.log(JSON.stringify({ before, after }));
+const run = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i++) await round();
+};
+await run(Number(warmUp));
+const seen = [await left()];
+for (const part of [1, 2]) {
+  await run(Number(rounds) / 2);
+  seen[part] = await left();
+}
+console.log(JSON.stringify(seen));
 process.exit(0);
