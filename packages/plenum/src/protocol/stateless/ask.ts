@@ -47,7 +47,7 @@ export interface Journal {
 }
 
 /** How long a run may take to come past all that is in the journal. */
-const patienceMs = 10_000;
+const patienceMs = 3000;
 
 /** Throws -32021 naming all that this request did not declare of what the questions take. */
 export function requireCapabilities(client: Caller, asks: readonly Ask[]): void {
