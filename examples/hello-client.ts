@@ -7,7 +7,11 @@ import { connect } from "plenum";
 const echo = [...process.execArgv, fileURLToPath(new URL("echo.ts", import.meta.url))];
 const [command = process.execPath, ...args] = process.argv.slice(2);
 
-const client = await connect({ command, args: process.argv.length > 2 ? args : echo }, { onWarning: console.warn });
+const target = { command, args: process.argv.length > 2 ? args : echo, stderr: "inherit" as const };
+const client = await connect(target).catch((error: Error) => {
+  console.error(error.message);
+  process.exit(1);
+});
 const { info, capabilities } = client.server;
 console.log(`${info?.name} ${info?.version} speaks ${client.revision}`);
 

@@ -282,7 +282,7 @@ describe("a connection that is lost", () => {
     on.script.wire.close(gone);
     await vi.advanceTimersByTimeAsync(250);
     expect((await on.client.callTool("t")).text).toBe("done");
-    expect(warnings).toEqual(Array.from({ length: 4 }, () => "onStateChange failed: Error: oh"));
+    expect(warnings).toEqual(Array.from({ length: 4 }, () => "onStateChange failed: oh"));
   });
 });
 

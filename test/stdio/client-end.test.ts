@@ -172,10 +172,10 @@ describe.runIf(process.platform === "linux")("descendants", () => {
 test("nothing is listened for when nobody is there", async () => {
   await expect.poll(countHeld).toEqual(idle);
   const stages = await Promise.all([openStage(), openStage()]);
-  expect(countHeld()).toMatchObject({ exit: idle.exit + 1, signals: idle.signals + 3, children: 2 });
+  expect(countHeld()).toMatchObject({ exit: idle.exit + 1, signals: idle.signals + 4, children: 2 });
   stages[0].channel.close();
   await stages[0].channel.ended;
-  expect(countHeld()).toMatchObject({ exit: idle.exit + 1, signals: idle.signals + 3 });
+  expect(countHeld()).toMatchObject({ exit: idle.exit + 1, signals: idle.signals + 4 });
   stages[1].channel.close();
   await stages[1].channel.ended;
   await expect.poll(countHeld).toEqual(idle);
@@ -212,7 +212,7 @@ describe.runIf(process.platform === "linux")("our own process leaves", () => {
     await expect.poll(() => findMarked(run1.mark)).toEqual([]);
   });
 
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const)(
     "by %s, as it would have without us, and no one is left",
     async (signal) => {
       const left = await run("wait", (parent) => parent.kill(signal));

@@ -95,7 +95,7 @@ export function countHeld(): Held {
   const active = process.getActiveResourcesInfo();
   return {
     exit: process.listenerCount("exit"),
-    signals: ["SIGINT", "SIGTERM", "SIGHUP"].reduce((sum, signal) => sum + process.listenerCount(signal), 0),
+    signals: ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"].reduce((sum, signal) => sum + process.listenerCount(signal), 0),
     children: active.filter((kind) => kind === "ProcessWrap").length,
     pipes: active.filter((kind) => kind === "PipeWrap").length,
   };

@@ -75,13 +75,13 @@ export { audio, embedded, image, resourceLink, text } from "./server/content.ts"
 export type { Context, Log, LogEntry } from "./server/context.ts";
 export type { ServerOptions } from "./server/core.ts";
 export {
-  elicitationRequired,
   type InputRequest,
   type InputRequired,
   type InputResponses,
   inputRequired,
   type PageOptions,
 } from "./server/input.ts";
+export { elicitationRequired } from "./server/pages.ts";
 export { type RateLimitOptions, rateLimit } from "./server/rate-limit.ts";
 export type { Registration } from "./server/registry.ts";
 export { createServer, type Server } from "./server/server.ts";

@@ -15,10 +15,12 @@ import {
   type SampleRequest,
 } from "../protocol/model.ts";
 import type { Listener } from "../protocol/remote.ts";
-import type { Revision } from "../protocol/revisions.ts";
+import { isRevision, type Revision, revisions } from "../protocol/revisions.ts";
 import { wireOf } from "../protocol/wire/wire.ts";
+import { untilAborted } from "../util/abort.ts";
+import { reasonOf } from "../util/call-back.ts";
 import { toJsonCopy } from "../util/json-copy.ts";
-import { quote, toLine } from "../util/quote.ts";
+import { quote } from "../util/quote.ts";
 import { createRate } from "../util/rate.ts";
 import { type Form, toForm } from "./form.ts";
 import type { Action, AnswerContext, ClientOptions, RootsOption } from "./options.ts";
@@ -66,7 +68,7 @@ export function createListener(options: ClientOptions, hooks: ListenerHooks): Cl
   let roots = options.roots && toProvider(options.roots);
 
   const warn = (problem: string): void => {
-    settle(() => onWarning?.(problem)).catch(() => {});
+    settle(() => (onWarning ? onWarning(problem) : console.warn(`plenum: ${problem}`))).catch(() => {});
   };
   /** A callback that fails is the application's own trouble, never the connection's. */
   const tell = (name: string, run: () => unknown): void => {
@@ -104,7 +106,11 @@ export function createListener(options: ClientOptions, hooks: ListenerHooks): Cl
       if (signal.aborted) throw stop();
       const question = read(method, params, revision);
       try {
-        const given = await untilAborted(signal, () => question.put({ signal, revision, server: hooks.server?.() }));
+        const given = await untilAborted(
+          settle(() => question.put({ signal, revision, server: hooks.server?.() })),
+          signal,
+          (reason) => reason,
+        );
         return question.toResult(given);
       } catch (error) {
         if (signal.aborted) throw stop();
@@ -281,17 +287,6 @@ function fitResult(method: Ask["method"], result: JsonObject, revision: Revision
   return fitted;
 }
 
-/** Runs the function, and stops waiting for it when the signal aborts. People think long: there is no other limit. */
-function untilAborted(signal: AbortSignal, run: () => unknown): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    settle(run)
-      .finally(() => signal.removeEventListener("abort", stop))
-      .then(resolve, reject);
-  });
-}
-
 /** Runs the function at once; what it throws becomes a rejection. */
 async function settle(run: () => unknown): Promise<unknown> {
   return run();
@@ -301,19 +296,65 @@ function toLogEntry({ level, logger, data }: JsonObject): { level: LogLevel; log
   return { level: level as LogLevel, ...(typeof logger === "string" && { logger }), data };
 }
 
-function reasonOf(error: unknown): string {
-  try {
-    return toLine(error instanceof Error ? error.message : String(error));
-  } catch {
-    // An object without a prototype has no text.
-    return typeof error;
-  }
-}
+const limitOptions = [
+  "timeoutMs",
+  "maxTimeoutMs",
+  "probeTimeoutMs",
+  "connectTimeoutMs",
+  "maxRounds",
+  "maxPages",
+  "pingTimeoutMs",
+  "maxPingFailures",
+] as const;
+
+// Checked by the compiler: one that is missing here, or too many, does not compile.
+const optionNames: { readonly [K in keyof Required<ClientOptions>]: true } = {
+  info: true,
+  revision: true,
+  timeoutMs: true,
+  maxTimeoutMs: true,
+  probeTimeoutMs: true,
+  connectTimeoutMs: true,
+  signal: true,
+  onElicit: true,
+  onElicitUrl: true,
+  onSample: true,
+  sampleTools: true,
+  sampleContext: true,
+  roots: true,
+  extensions: true,
+  asksPerMinute: true,
+  maxRounds: true,
+  onLog: true,
+  logLevel: true,
+  onListChanged: true,
+  onResourceUpdated: true,
+  onStateChange: true,
+  onWarning: true,
+  pingIntervalMs: true,
+  pingTimeoutMs: true,
+  maxPingFailures: true,
+  restart: true,
+  trusted: true,
+  cache: true,
+  validateOutput: true,
+  maxPages: true,
+};
+const knownOptions: ReadonlySet<string> = new Set(Object.keys(optionNames));
 
 function assertOptions(options: ClientOptions): void {
   const { onSample, roots, extensions, asksPerMinute, logLevel } = options;
-  const { onElicit, onElicitUrl, onLog, onListChanged, onResourceUpdated, onWarning } = options;
-  const callbacks = { onElicit, onElicitUrl, onSample, onLog, onListChanged, onResourceUpdated, onWarning };
+  const { onElicit, onElicitUrl, onLog, onListChanged, onResourceUpdated, onStateChange, onWarning } = options;
+  const callbacks = {
+    onElicit,
+    onElicitUrl,
+    onSample,
+    onLog,
+    onListChanged,
+    onResourceUpdated,
+    onStateChange,
+    onWarning,
+  };
   for (const [name, value] of Object.entries(callbacks))
     assert(value === undefined || typeof value === "function", `${name} must be a function`);
   const { sampleTools, sampleContext } = options;
@@ -331,6 +372,14 @@ function assertOptions(options: ClientOptions): void {
     assertExtensionId(id);
     assert(isObject(settings), `extensions: ${quote(id)} must be an object`);
   }
+  const { revision } = options;
+  assert(revision === undefined || isRevision(revision), `revision must be one of ${revisions.join(", ")}`);
+  for (const name of limitOptions) {
+    const value = options[name];
+    assert(value === undefined || (typeof value === "number" && value >= 0), `${name} must be a number, 0 or more`);
+  }
+  const stray = Object.keys(options).find((name) => !knownOptions.has(name));
+  assert(stray === undefined, `there is no option ${quote(stray ?? "")}; there are ${[...knownOptions].join(", ")}`);
   const isRate = asksPerMinute === undefined || (typeof asksPerMinute === "number" && asksPerMinute > 0);
   assert(isRate, "asksPerMinute must be a number above 0");
 }

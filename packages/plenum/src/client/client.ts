@@ -1,6 +1,7 @@
 // A client of one server: the protocol's verbs, whatever the server speaks and however it is reached.
 import type { Target } from "../jsonrpc/channel.ts";
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
+import { hasCapability } from "../protocol/capabilities.ts";
 import type { Result } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
 import { assertOwnMeta } from "../protocol/meta.ts";
@@ -18,6 +19,8 @@ import type {
 } from "../protocol/model.ts";
 import type { Remote, RemoteDescription } from "../protocol/remote.ts";
 import { factsOf, type Revision } from "../protocol/revisions.ts";
+import { joinSignals, untilAborted } from "../util/abort.ts";
+import { reasonOf } from "../util/call-back.ts";
 import { quote } from "../util/quote.ts";
 import { createListener } from "./answer.ts";
 import { createCache } from "./cache.ts";
@@ -77,6 +80,10 @@ export interface Client {
 /** What is made of a page, and of when it was asked for. */
 type Learn = (page: Result, generation: number) => Result;
 
+// What is looked up behind a call: a server that takes longer, or has more, has its results unchecked.
+const learnMs = 60_000;
+const maxLearntPages = 100;
+
 const listKinds = ["tools", "resources", "prompts"] as const;
 
 /** Opens a client on a target. Throws McpError when that fails. */
@@ -102,6 +109,14 @@ export async function createClient(target: Target, options: ClientOptions = {}):
 
   /** The client's own settings, over which a call's go. */
   const settings = (given: CallOptions = {}): CallOptions => {
+    const { signal, onProgress, timeoutMs, maxTimeoutMs } = given;
+    if (signal !== undefined && !(signal instanceof AbortSignal))
+      throw new TypeError("signal must be an AbortSignal: the member `signal` of an AbortController");
+    if (onProgress !== undefined && typeof onProgress !== "function")
+      throw new TypeError("onProgress must be a function");
+    for (const [name, value] of Object.entries({ timeoutMs, maxTimeoutMs }))
+      if (value !== undefined && !(typeof value === "number" && value >= 0))
+        throw new TypeError(`${name} must be a number of milliseconds, 0 or more`);
     assertOwnMeta(given.meta, "meta");
     if (given.meta && Object.hasOwn(given.meta, "progressToken"))
       throw new TypeError("meta: progressToken is given by the client itself, where there is onProgress");
@@ -115,7 +130,11 @@ export async function createClient(target: Target, options: ClientOptions = {}):
   async function send(method: string, params: JsonObject, given: CallOptions = {}, isSafe = false): Promise<Result> {
     const all = settings(given);
     const isRepeatable = given.retry ?? isSafe;
-    return line.run((remote) => remote.request(method, params, all), isRepeatable, given.signal);
+    try {
+      return await line.run((remote) => remote.request(method, params, all), isRepeatable, all);
+    } catch (error) {
+      throw withRemedy(error);
+    }
   }
 
   /** From what is kept, if it is fresh; otherwise from the server. Lists and reads only. */
@@ -162,21 +181,35 @@ export async function createClient(target: Target, options: ClientOptions = {}):
   let learning: Promise<void> | undefined;
   /** When all tools were listed last: what is unknown since then is not there. */
   let learntAt = -1;
-  /** Asks for the tools' schemas, once until they change. */
-  function learnAll(): Promise<void> {
+  /** Asks for the tools' schemas, one time for all who want them; page by page, so that nothing but they is kept. */
+  async function learnAll(fresh: boolean): Promise<void> {
     const { generation } = outputs;
-    learning ??= listTools()
-      .all()
-      .then(
-        () => {
-          learntAt = generation;
-        },
-        (error) => listener.warn(`The output schemas of the tools are not known: ${error}`),
-      )
-      .finally(() => {
-        learning = undefined;
-      });
-    return learning;
+    const limit = { signal: AbortSignal.timeout(learnMs), fresh };
+    let pages = 0;
+    try {
+      for await (const _ of listTools(limit).pages()) if (++pages === maxLearntPages) break;
+      learntAt = generation;
+    } catch (error) {
+      listener.warn(`The output schemas of the tools are not known: ${reasonOf(error)}`);
+    }
+  }
+
+  /** The same within the limits of a call, whose result is there already. */
+  async function learn(name: string, fresh: boolean, { signal, timeoutMs = 60_000 }: CallOptions): Promise<void> {
+    learning ??= learnAll(fresh).finally(() => {
+      learning = undefined;
+    });
+    const limit = joinSignals(signal);
+    const timer = timeoutMs > 0 && timeoutMs < 2 ** 31 ? setTimeout(() => limit.abort(), timeoutMs) : undefined;
+    try {
+      await untilAborted(learning, limit.signal, (cause) => cause);
+    } catch (cause) {
+      if (signal?.aborted) throw new McpError("aborted", `tools/call ${quote(name)} was aborted`, { cause });
+      listener.warn(`The result of ${quote(name)} is not checked: its schema did not come in ${timeoutMs} ms`);
+    } finally {
+      clearTimeout(timer);
+      limit.release();
+    }
   }
 
   async function callTool(name: string, args: JsonObject | undefined, given?: CallOptions): Promise<ToolResult> {
@@ -185,11 +218,11 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     const result = await send("tools/call", { name, ...(args && { arguments: args }) }, given, isSafe);
     if (validateOutput && factsOf(line.remote.revision).structured !== "none") {
       const isUnknown = result.structuredContent !== undefined && !outputs.knows(name);
-      if (isUnknown && learntAt !== outputs.generation) await learnAll();
+      if (isUnknown && learntAt !== outputs.generation) await learn(name, false, settings(given));
       let problem = outputs.check(name, result as unknown as CallToolResult);
       // The tool may be another one by now, without anybody having said so.
       if (problem && wasKnown) {
-        await listTools({ fresh: true }).all();
+        await learn(name, true, settings(given));
         problem = outputs.check(name, result as unknown as CallToolResult);
       }
       if (problem) throw new McpError("invalid_result", `tools/call ${quote(name)}: ${problem}`);
@@ -213,13 +246,23 @@ export async function createClient(target: Target, options: ClientOptions = {}):
         throw isPeerError(error, -32002) ? toNotFound(error, uri) : error;
       }
     };
-    const done = turn.then(change);
+    const { signal } = given ?? {};
+    const toAborted = (cause: unknown): McpError => new McpError("aborted", `${quote(uri)}: aborted`, { cause });
+    if (signal?.aborted) return Promise.reject(toAborted(signal.reason));
+    const done = turn.then(() => (signal?.aborted ? undefined : change()));
     turn = done.catch(() => {});
-    return done;
+    return untilAborted(done, signal, toAborted);
   }
 
   if (lists.length > 0) {
-    await line.watch({ lists, uris: [] }).catch((error) => listener.warn(`Changes of lists are not heard: ${error}`));
+    const { signal, connectTimeoutMs: timeoutMs } = options;
+    await line
+      .watch({ lists, uris: [] }, { signal, timeoutMs })
+      .catch((error) => listener.warn(`Changes of lists are not heard: ${reasonOf(error)}`));
+    if (signal?.aborted) {
+      await line.close();
+      throw new McpError("aborted", "connect was aborted", { cause: signal.reason });
+    }
   }
 
   return {
@@ -238,7 +281,8 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     listResourceTemplates: (given) => list("resources/templates/list", "resourceTemplates", given),
     async readResource(uri, given) {
       try {
-        return (await fetch("resources/read", { uri }, given)) as unknown as ReadResourceResult;
+        const { contents, _meta } = (await fetch("resources/read", { uri }, given)) as unknown as ReadResourceResult;
+        return { contents, ...(_meta && { _meta }) };
       } catch (error) {
         throw toNotFound(error, uri);
       }
@@ -248,7 +292,8 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     listPrompts: (given) => list("prompts/list", "prompts", given),
     async getPrompt(name, args, given) {
       const result = await send("prompts/get", { name, ...(args && { arguments: args }) }, given);
-      return result as unknown as GetPromptResult;
+      const { description, messages, _meta } = result as unknown as GetPromptResult;
+      return { ...(description !== undefined && { description }), messages, ...(_meta && { _meta }) };
     },
     async complete(ref, argument, given = {}) {
       const { arguments: filled, ...rest } = given;
@@ -258,7 +303,7 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     async setLogLevel(level, given) {
       await line.setLogLevel(level, settings(given));
     },
-    ping: (given) => line.run((remote: Remote) => remote.ping(settings(given)), true, given?.signal),
+    ping: (given) => line.run((remote: Remote) => remote.ping(settings(given)), true, settings(given)),
     setRoots(roots) {
       listener.setRoots(roots);
       line.remote.rootsChanged();
@@ -275,9 +320,33 @@ export async function createClient(target: Target, options: ClientOptions = {}):
 /** Servers give "not found" two numbers; -32602 is the newer, and `uri` is all that could be wrong with the params. */
 function toNotFound(error: unknown, uri: string): unknown {
   if (!isPeerError(error, -32002, -32602)) return error;
-  return new McpError("resource_not_found", `The server has no resource ${quote(uri)}: ${error.message}`, {
+  return new McpError("resource_not_found", `The server has no resource ${quote(uri)}`, {
     data: error.data,
     cause: error,
+  });
+}
+
+const remedies = {
+  "elicitation.form": "onElicit",
+  "elicitation.url": "onElicitUrl",
+  sampling: "onSample",
+  roots: "roots",
+};
+
+/** A server that lacks a capability of ours says so in its words; what to do about it is for us to say. */
+function withRemedy(error: unknown): unknown {
+  if (!isPeerError(error, -32021) || !isObject(error.data)) return error;
+  const { requiredCapabilities } = error.data;
+  if (!isObject(requiredCapabilities)) return error;
+  const options = Object.entries(remedies).flatMap(([path, option]) =>
+    hasCapability(requiredCapabilities, path) ? [option] : [],
+  );
+  if (options.length === 0) return error;
+  const { data, rpcCode, cause } = error;
+  return new McpError("peer_error", `${error.message}. To answer that, give connect ${options.join(", ")}`, {
+    data,
+    cause,
+    ...(rpcCode !== undefined && { rpcCode }),
   });
 }
 

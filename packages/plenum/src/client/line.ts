@@ -7,6 +7,8 @@ import type { LogLevel } from "../protocol/model.ts";
 import { connectionLost } from "../protocol/outcome.ts";
 import type { Listener, Remote, RemoteRequestOptions, Watched } from "../protocol/remote.ts";
 import type { Revision } from "../protocol/revisions.ts";
+import { joinSignals, untilAborted } from "../util/abort.ts";
+import { callBack } from "../util/call-back.ts";
 import type { ClientOptions, ConnectionState, RestartOptions } from "./options.ts";
 
 export interface Line {
@@ -17,7 +19,7 @@ export interface Line {
    * Runs a task on the connection, waiting for one that is being opened again.
    * @param isSafe the task may be run a second time if the connection is lost meanwhile and opened again
    */
-  run<T>(task: (remote: Remote) => Promise<T>, isSafe: boolean, signal?: AbortSignal): Promise<T>;
+  run<T>(task: (remote: Remote) => Promise<T>, isSafe: boolean, options?: RemoteRequestOptions): Promise<T>;
   watch(watched: Watched, options?: RemoteRequestOptions): Promise<void>;
   setLogLevel(level: LogLevel, options?: RemoteRequestOptions): Promise<void>;
   close(): Promise<void>;
@@ -55,15 +57,42 @@ export async function openLine(
 
   function become(next: ConnectionState, cause?: unknown): void {
     state = next;
+    callBack(
+      () => onStateChange?.(next, cause),
+      (problem) => listener.warn(`onStateChange failed: ${problem}`),
+    );
+  }
+
+  const connectTimeoutMs = options.connectTimeoutMs ?? 60_000;
+
+  /** A new channel, if it comes in time; one that comes later is closed. */
+  async function openChannel(signal: AbortSignal | undefined): Promise<Channel> {
+    if (signal?.aborted) throw toAborted(signal.reason);
+    const opening = Promise.resolve(target.open());
+    const limit = joinSignals(signal);
+    const isLimited = connectTimeoutMs > 0 && connectTimeoutMs < 2 ** 31;
+    const timer = isLimited ? setTimeout(() => limit.abort(), connectTimeoutMs) : undefined;
     try {
-      onStateChange?.(next, cause);
-    } catch (error) {
-      listener.warn(`onStateChange failed: ${error}`);
+      return await untilAborted(opening, limit.signal, (reason) => {
+        opening.then(
+          (late) => {
+            // Nothing is to come of it: closed as soon as it may be.
+            late.open({ receive() {}, closed() {} });
+            late.close();
+          },
+          () => {},
+        );
+        if (signal?.aborted) return toAborted(reason);
+        return new McpError("timeout", `${target.name} could not be reached in ${connectTimeoutMs} ms`);
+      });
+    } finally {
+      clearTimeout(timer);
+      limit.release();
     }
   }
 
   async function dialOnce(known: Revision | undefined, signal: AbortSignal | undefined): Promise<Remote> {
-    channel = await target.open();
+    channel = await openChannel(signal);
     early = undefined;
     const opened = await dial(channel, {
       info: options.info,
@@ -71,7 +100,7 @@ export async function openLine(
       pinned: options.revision,
       known,
       probeTimeoutMs: options.probeTimeoutMs ?? 5000,
-      timeoutMs: options.connectTimeoutMs ?? 60_000,
+      timeoutMs: connectTimeoutMs,
       signal,
       maxRounds: options.maxRounds ?? 16,
       logLevel,
@@ -92,8 +121,8 @@ export async function openLine(
     try {
       remote = await dialOnce(known, signal);
     } catch (error) {
-      await channel?.ended;
       if (!(error instanceof Error && lostInProbe in error)) throw error;
+      await channel?.ended;
       // It did not survive the question what it speaks: asked nothing, it may do better.
       remote = await dialOnce("2025-11-25", signal);
     }
@@ -113,7 +142,7 @@ export async function openLine(
       return;
     }
     const settings = restart === true ? {} : restart;
-    if (Date.now() - openedAt > (settings.maxDelayMs ?? 10_000)) attempts = 0;
+    if (Date.now() - openedAt > Math.max(10_000, settings.maxDelayMs ?? 0)) attempts = 0;
     become("restarting", cause);
     reopening = reopen(settings).finally(() => {
       reopening = undefined;
@@ -176,8 +205,23 @@ export async function openLine(
     (pinging as { unref?(): void }).unref?.();
   }
 
-  async function current(signal: AbortSignal | undefined): Promise<Remote> {
-    if (reopening) await untilAborted(reopening, signal);
+  /** The connection, or the one that is being opened, for which a request waits as long as for an answer. */
+  async function current({ signal, timeoutMs = 60_000, maxTimeoutMs = 0 }: RemoteRequestOptions): Promise<Remote> {
+    if (reopening) {
+      const limit = joinSignals(signal);
+      const waitMs = Math.min(timeoutMs || Number.POSITIVE_INFINITY, maxTimeoutMs || Number.POSITIVE_INFINITY);
+      const timer = waitMs < 2 ** 31 ? setTimeout(() => limit.abort(), waitMs) : undefined;
+      try {
+        await untilAborted(reopening, limit.signal, (reason) =>
+          signal?.aborted
+            ? toAborted(reason)
+            : new McpError("timeout", `There was no connection again in ${waitMs} ms`),
+        );
+      } finally {
+        clearTimeout(timer);
+        limit.release();
+      }
+    }
     if (state === "closed") throw toClosed();
     return remote;
   }
@@ -205,28 +249,28 @@ export async function openLine(
     get remote() {
       return remote;
     },
-    async run(task, isSafe, signal) {
-      const first = await current(signal);
+    async run(task, isSafe, settings = {}) {
+      const first = await current(settings);
       try {
         return await task(first);
       } catch (error) {
         const isLost = error instanceof McpError && error.code === "connection_lost" && !closing.signal.aborted;
         if (!isLost || !isSafe || !reopening) throw error;
-        return task(await current(signal));
+        return task(await current(settings));
       }
     },
     async watch(next, settings) {
       const before = watched;
       watched = next;
       try {
-        await (await current(settings?.signal)).watch(next, settings);
+        await (await current(settings ?? {})).watch(next, settings);
       } catch (error) {
         if (watched === next) watched = before;
         throw error;
       }
     },
     async setLogLevel(level, settings) {
-      await (await current(settings?.signal)).setLogLevel(level, settings);
+      await (await current(settings ?? {})).setLogLevel(level, settings);
       logLevel = level;
     },
     async close() {
@@ -254,17 +298,6 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits no longer than the signal allows. */
-async function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  let stop = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(new McpError("aborted", "The request was aborted", { cause: signal?.reason }));
-    if (signal?.aborted) stop();
-    else signal?.addEventListener("abort", stop, { once: true });
-  });
-  try {
-    await Promise.race([promise, aborted]);
-  } finally {
-    signal?.removeEventListener("abort", stop);
-  }
+function toAborted(reason: unknown): McpError {
+  return new McpError("aborted", "The request was aborted", { cause: reason });
 }

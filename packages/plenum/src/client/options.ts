@@ -86,7 +86,7 @@ export interface ClientOptions {
   readonly onResourceUpdated?: (uri: string) => void;
   /** Told of every change of state, with the reason where there is one. */
   readonly onStateChange?: (state: ConnectionState, cause: unknown) => void;
-  /** Told of what a server does wrong where the client copes, for people. Default: nobody. */
+  /** Told of what a server does wrong where the client copes, for people. Default: `console.warn`. */
   readonly onWarning?: (problem: string) => void;
 
   /** Pings the server this often, where the revision has pings, and takes silence for a lost connection. Default: never. */

@@ -6,6 +6,7 @@ import type { Target } from "../jsonrpc/channel.ts";
 import { isObject } from "../jsonrpc/message.ts";
 import type { Endpoint } from "../protocol/endpoint.ts";
 import type { StdioTargetOptions } from "../transport/stdio/client.ts";
+import { quote } from "../util/quote.ts";
 
 /** A server in this process; a command line, or a command with its arguments, started as a child; or a Target of your own. */
 export type ConnectTarget = Endpoint | string | StdioTargetOptions | Target;
@@ -15,6 +16,7 @@ export type ConnectTarget = Endpoint | string | StdioTargetOptions | Target;
  * process's environment. Throws McpError when there is no connection, and a TypeError for a target that is none.
  */
 export async function connect(target: ConnectTarget, options: ClientOptions = {}): Promise<Client> {
+  if (!isObject(options)) throw new TypeError("connect: the options are no object");
   const [{ createClient }, opened] = await Promise.all([import("../client/client.ts"), toTarget(target)]);
   return createClient(opened, options);
 }
@@ -23,7 +25,7 @@ async function toTarget(target: ConnectTarget): Promise<Target> {
   if (typeof target === "string") {
     if (/^(https?|wss?):/i.test(target))
       throw new TypeError(
-        `connect: "${target}" is a URL, and only commands and servers in this process can be reached yet`,
+        `connect: ${quote(target.replace(/\/\/.*@/s, "//***@").replace(/[?#].*/s, "?…"), 200)} is a URL, and only commands and servers in this process can be reached yet`,
       );
     const { parseCommand } = await import("#stdio");
     return toTarget(parseCommand(target));
@@ -40,6 +42,21 @@ async function toTarget(target: ConnectTarget): Promise<Target> {
     }
   }
   throw new TypeError(
-    "connect takes a server, a command line, { command, args, env, cwd } or a Target; this is none of them",
+    `connect takes a server, a command line, { command, args, env, cwd } or a Target, and not ${describe(target)}`,
   );
+}
+
+/** What was given instead, in words. */
+function describe(given: unknown): string {
+  if (given instanceof URL) return "a URL: servers over HTTP cannot be reached yet";
+  if (given instanceof Promise) return "a promise: await it first";
+  if (typeof given === "function") return "a function: call it first, if it makes a server";
+  if (Array.isArray(given)) return "a list: give { command, args }";
+  if (!isObject(given)) return String(given);
+  return `an object with ${
+    Object.keys(given)
+      .slice(0, 10)
+      .map((key) => quote(key))
+      .join(", ") || "nothing in it"
+  }`;
 }

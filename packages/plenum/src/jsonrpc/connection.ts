@@ -1,6 +1,5 @@
-// Pairs requests with responses over one channel, in both directions. All in-flight state is in one record,
-// `state`, and is changed only here. Knows nothing of MCP: what cancels a request and what counts as progress
-// is the protocol's business, which calls `cancel` and `touch`.
+// Pairs requests with responses over one channel, in both directions. All in-flight state is in one record, `state`, and is
+// changed only here. What cancels a request and what counts as progress is the protocol's business.
 import type { Channel } from "./channel.ts";
 import {
   type ErrorObject,
@@ -56,10 +55,7 @@ export interface ConnectionOptions {
   readonly onInvalid?: (invalid: Invalid) => void;
   /** An answer could not be written as it is; the peer gets an internal error instead. */
   readonly onUnwritable?: (error: unknown) => void;
-  /**
-   * Requests of the peer that may be worked on at once; more are refused. One that was cancelled counts until its handler
-   * has ended. Default 10 000.
-   */
+  /** Requests of the peer that may be worked on at once; a cancelled one counts until its handler ends. Default 10 000. */
   readonly maxInFlight?: number;
 }
 
@@ -67,6 +63,7 @@ interface Pending {
   readonly method: string;
   readonly settle: (outcome: Outcome) => void;
   readonly timeoutMs: number;
+  readonly order: number;
   readonly startedAt: number;
   readonly maxTimeoutMs: number;
   /** When the clock was last reset. A timer that fires early re-arms itself, so a reset costs one assignment. */
@@ -138,11 +135,11 @@ export interface Connection {
   notify(method: string, params?: JsonObject, about?: RequestId): void;
   /** Something was heard about a request of ours: its clock starts anew. False when it is over. */
   touch(id: RequestId): boolean;
-  /** Nobody waits for this request of ours any more, and the peer need not know: it ends as aborted. */
-  drop(id: RequestId, reason?: unknown): void;
+  /** Nobody waits for this request of ours any more: it ends as aborted. The peer hears of it only if it is to. */
+  drop(id: RequestId, reason?: unknown, isTold?: boolean): void;
   /**
-   * Stops the clocks of our requests until the returned function is called, which starts them anew: the peer waits for
-   * us, and not we for the peer. `maxTimeoutMs` runs on.
+   * Stops the clocks of the requests sent so far until the returned function is called, which starts them anew: the peer
+   * waits for us, and not we for the peer. `maxTimeoutMs` runs on. What is sent meanwhile may be needed for the answer.
    */
   hold(): () => void;
   /** The peer no longer wants this request answered: its handler is aborted and nothing more is sent for it. */
@@ -159,8 +156,9 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     received: new Map<RequestId, Open>(),
     /** Handlers at work, those of cancelled requests included. */
     running: 0,
-    /** Why the clocks stand still, and when they last began to run again. */
+    /** Why the clocks of requests below an id stand still, and when they last began to run again. */
     holds: 0,
+    heldBelow: 0,
     heldAt: 0,
     closed: false,
   };
@@ -282,8 +280,9 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
 
   function settle(response: Response): void {
     const { id } = response;
-    if (id === undefined || id === null) return;
-    if ("error" in response) take(id, { kind: "error", error: response.error });
+    // An error about what the peer could not read: nobody knows whose it is.
+    if (id === undefined || id === null) options.onInvalid?.({ kind: "invalid", answer: response as ErrorResponse });
+    else if ("error" in response) take(id, { kind: "error", error: response.error });
     else take(id, { kind: "result", result: response.result as JsonObject });
   }
 
@@ -295,7 +294,8 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
 
   function arm(id: RequestId, pending: Pending): void {
     const now = Date.now();
-    const heardAt = state.holds > 0 ? now : Math.max(pending.touchedAt, state.heldAt);
+    const isHeld = state.holds > 0 && pending.order < state.heldBelow;
+    const heardAt = isHeld ? now : Math.max(pending.touchedAt, state.heldAt);
     const idleLeft = pending.timeoutMs - (now - heardAt);
     const left = Math.min(idleLeft, pending.maxTimeoutMs - (now - pending.startedAt));
     if (left <= 0) {
@@ -332,6 +332,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
         const now = Date.now();
         const pending: Pending = {
           method,
+          order: id,
           timeoutMs: toLimit(timeoutMs),
           maxTimeoutMs: toLimit(maxTimeoutMs),
           startedAt: now,
@@ -369,11 +370,12 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
       if (pending) pending.touchedAt = Date.now();
       return pending !== undefined;
     },
-    drop(id, reason) {
-      take(id, { kind: "aborted", reason });
+    drop(id, reason, isTold = false) {
+      (isTold ? abandon : take)(id, { kind: "aborted", reason });
     },
     hold() {
       state.holds++;
+      state.heldBelow = state.nextId;
       let isHeld = true;
       return () => {
         if (!isHeld) return;
@@ -442,6 +444,7 @@ function toLimit(ms: number): number {
 
 function toReason(outcome: Outcome): string {
   const reason = outcome.kind === "aborted" ? outcome.reason : undefined;
-  if (typeof reason === "string") return reason;
-  return reason instanceof Error && reason.message ? reason.message : "The caller gave up";
+  // Any other error's text may tell of quite another matter.
+  const text = reason instanceof DOMException && reason.name === "AbortError" ? reason.message : reason;
+  return typeof text === "string" ? text : "The caller gave up";
 }

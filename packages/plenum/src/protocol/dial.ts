@@ -72,6 +72,7 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
     },
     onClose(cause) {
       lost = { cause };
+      era?.ended(cause);
       if (isOpen) options.onClose(cause);
     },
   });
@@ -202,7 +203,9 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
     const isProbesFault = isProbing && lost !== undefined && !pinned;
     connection.close();
     if (isLate)
-      throw new McpError("timeout", `The server did not open a connection in ${timeoutMs} ms`, { cause: error });
+      throw new McpError("timeout", `The server did not open a connection in ${timeoutMs} ms (connectTimeoutMs)`, {
+        cause: error,
+      });
     throw isProbesFault && error instanceof Error ? Object.assign(error, { [lostInProbe]: true }) : error;
   } finally {
     clearTimeout(timer);

@@ -11,7 +11,7 @@ export interface LinkEnds {
   /** The least severe level that the caller wants; undefined when it wants none. */
   logLevel(): LogLevel | undefined;
   ask(ask: Ask, exchange: Exchange): Promise<JsonObject>;
-  step(name: string, run: () => unknown): Promise<unknown>;
+  step(name: string, run: () => unknown, exchange: Exchange): Promise<unknown>;
 }
 
 class CallLink implements Link {
@@ -55,14 +55,18 @@ class CallLink implements Link {
 
   async step(name: string, run: () => unknown): Promise<unknown> {
     this.assertOutsideStep();
-    return this.#ends.step(name, () => {
-      this.#isStepping = true;
-      try {
-        return run();
-      } finally {
-        this.#isStepping = false;
-      }
-    });
+    return this.#ends.step(
+      name,
+      () => {
+        this.#isStepping = true;
+        try {
+          return run();
+        } finally {
+          this.#isStepping = false;
+        }
+      },
+      this.#exchange,
+    );
   }
 
   assertOutsideStep(): void {

@@ -2,6 +2,8 @@
 // checked. And the other way: what the server says of itself, checked before anybody hears it.
 import type { Connection, RequestOptions } from "../jsonrpc/connection.ts";
 import { isRequestId, type JsonObject, type Notification, type RequestId } from "../jsonrpc/message.ts";
+import { onAbort } from "../util/abort.ts";
+import { callBack } from "../util/call-back.ts";
 import { quote, toLine } from "../util/quote.ts";
 import { hasCapability, toCapabilities } from "./capabilities.ts";
 import type { Result } from "./endpoint.ts";
@@ -46,20 +48,23 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
       const token = watcher && nextToken++;
       const _meta = token === undefined ? meta : { ...meta, progressToken: token };
       const given = fitParams(name, Object.keys(_meta).length > 0 ? { ...params, _meta } : params, revision);
+      if (signal?.aborted) return resultOf({ kind: "aborted", reason: signal.reason }, describe(name, params));
       if (watcher && token !== undefined) watchers.set(token, watcher);
+      let end = (): void => {};
       try {
         const outcome = await connection.request(name, Object.keys(given).length > 0 ? given : undefined, {
-          ...(signal && { signal }),
           ...(timeoutMs !== undefined && { timeoutMs }),
           ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
           onId(id) {
             if (watcher) watcher.id = id;
+            end = onAbort(signal, () => connection.drop(id, signal?.reason, true));
             onId?.(id);
           },
           onResult,
         });
         return resultOf(outcome, describe(name, params), watcher?.last && describeProgress(watcher.last));
       } finally {
+        end();
         if (token !== undefined) watchers.delete(token);
       }
     },
@@ -77,11 +82,10 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
       // Older revisions have no message, and say nothing of what one must be.
       const update = { progress, total, message: typeof message === "string" ? message : undefined } as ProgressUpdate;
       watcher.last = { update, at: Date.now() };
-      try {
-        watcher.onProgress(update);
-      } catch (error) {
-        listener.warn(`onProgress failed: ${error}`);
-      }
+      callBack(
+        () => watcher.onProgress(update),
+        (problem) => listener.warn(`onProgress failed: ${problem}`),
+      );
     },
   };
 }

@@ -5,6 +5,7 @@ import { quote } from "../util/quote.ts";
 import { clientHas, toCapabilities } from "./capabilities.ts";
 import { checkDialogue } from "./dialogue.ts";
 import type { Ask, Caller } from "./endpoint.ts";
+import { toPage } from "./page.ts";
 import type { Revision } from "./revisions.ts";
 import { wireOf } from "./wire/wire.ts";
 
@@ -23,7 +24,7 @@ export function toAsk(method: string, params: JsonObject): Ask {
   switch (method) {
     case "elicitation/create":
       if (params.mode !== "url") return { method, params, needs: ["elicitation.form"] };
-      assertPage(params.url);
+      toPage(params.url);
       return { method, params: { elicitationId: crypto.randomUUID(), ...params }, needs: ["elicitation.url"] };
     case "sampling/createMessage": {
       const { messages, tools, toolChoice, includeContext } = params;
@@ -40,15 +41,6 @@ export function toAsk(method: string, params: JsonObject): Ask {
         `${quote(method)} cannot be asked: only elicitation/create, sampling/createMessage and roots/list can`,
       );
   }
-}
-
-const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
-
-/** What the user is to do there is often secret, and so is the address itself. */
-function assertPage(url: unknown): void {
-  const { protocol, hostname } = new URL(String(url));
-  if (protocol === "https:" || (protocol === "http:" && loopback.test(hostname))) return;
-  throw new TypeError(`A page to visit is https, or http on this machine, and not ${protocol}//${hostname}`);
 }
 
 /** The params of a question as the revision has them. Throws a TypeError for what it does not have. */

@@ -82,6 +82,8 @@ export interface DialedEra {
   /** Undefined: the era has no answer to any request of a server's. */
   request(request: Request, exchange: Exchange): Answer | Promise<Answer> | undefined;
   notification(notification: Notification): void;
+  /** The connection is gone: whoever waits for something else than an answer waits no longer. */
+  ended(cause: unknown): void;
 }
 
 /** What an era is given to speak to a server on one connection. */

@@ -1,11 +1,13 @@
 // A step of a handler: something done once per call. What comes of it is JSON, its failure too, so that a handler sees
 // the same in both eras, and in a run in which it is remembered rather than done. Loaded by the first step.
 import { toJsonCopy } from "../util/json-copy.ts";
-import { type ErrorCode, McpError, ToolError } from "./errors.ts";
+import { assertOpen, type ErrorCode, McpError, ToolError } from "./errors.ts";
 
 interface Failure {
   readonly name: string;
   readonly message: string;
+  /** It is a ToolError, and not only called so: what the model may read. */
+  readonly isForModel?: true;
   /** Of an McpError. */
   readonly code?: ErrorCode;
   readonly rpcCode?: number | undefined;
@@ -30,7 +32,7 @@ export async function takeStep(
     const value = await run();
     return value === undefined ? {} : { value: toJsonCopy(value, `What the step "${name}" gives back`) };
   } catch (error) {
-    if (error instanceof McpError && error.code === "input_required") throw error;
+    if (isSuspension(error)) throw error;
     onFailure?.(error);
     return { failure: toFailure(error) };
   }
@@ -42,8 +44,19 @@ export function toValue(outcome: StepOutcome, cause?: unknown): unknown {
   return outcome.value === undefined ? undefined : structuredClone(outcome.value);
 }
 
-/** The whole of it, where nothing has to be remembered. */
-export async function runStep(name: string, run: () => unknown): Promise<unknown> {
+/** Whether it is the error that suspends a call. */
+export function isSuspension(error: unknown): boolean {
+  try {
+    return error instanceof McpError && error.code === "input_required";
+  } catch {
+    // A proxy may throw when it is looked at.
+    return false;
+  }
+}
+
+/** The whole of it, where nothing has to be remembered. Nothing is done for a call that has ended. */
+export async function runStep(name: string, run: () => unknown, link: { readonly ended: boolean }): Promise<unknown> {
+  assertOpen(link);
   let cause: unknown;
   const outcome = await takeStep(name, run, (error) => {
     cause = error;
@@ -51,17 +64,33 @@ export async function runStep(name: string, run: () => unknown): Promise<unknown
   return toValue(outcome, cause);
 }
 
+/** Never throws, whatever was thrown: a failure that is not recorded is a step that is taken again. */
 function toFailure(error: unknown): Failure {
-  if (!(error instanceof Error)) return { name: "Error", message: String(error) };
-  const { name, message } = error;
-  if (!(error instanceof McpError)) return { name, message };
-  const { code, rpcCode, data } = error;
-  return { name, message, code, rpcCode, ...(data !== undefined && { data: toJsonCopy(data, "An error's data") }) };
+  try {
+    if (!(error instanceof Error)) return { name: "Error", message: String(error) };
+    const name = typeof error.name === "string" ? error.name : "Error";
+    const message = String(error.message);
+    if (error instanceof ToolError) return { name, message, isForModel: true };
+    if (!(error instanceof McpError)) return { name, message };
+    const { code, rpcCode } = error;
+    return { name, message, code, rpcCode, ...dataOf(error) };
+  } catch {
+    return { name: "Error", message: "The step threw something that cannot be told" };
+  }
 }
 
-function toError({ name, message, code, rpcCode, data }: Failure, cause: unknown): Error {
+/** Without what JSON lacks: no peer could be told of it, either. */
+function dataOf({ data }: McpError): { data?: unknown } {
+  try {
+    return data === undefined ? {} : { data: toJsonCopy(data, "An error's data") };
+  } catch {
+    return {};
+  }
+}
+
+function toError({ name, message, isForModel, code, rpcCode, data }: Failure, cause: unknown): Error {
   if (code) return new McpError(code, message, { data, cause, ...(rpcCode !== undefined && { rpcCode }) });
   const options = cause === undefined ? undefined : { cause };
-  if (name === "ToolError") return new ToolError(message, options);
+  if (isForModel) return new ToolError(message, options);
   return Object.assign(new Error(message, options), { name });
 }

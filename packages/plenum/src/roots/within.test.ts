@@ -64,6 +64,52 @@ describe("resolveWithin", () => {
     await expect(resolveWithin([{ uri: pathToFileURL(at("gone")).href }], at("a/one.txt"))).rejects.toThrow(/outside/);
   });
 
+  test("leaves out roots that are no local folder", async () => {
+    const odd = ["https://example.com/", "file://elsewhere/x", "file:///a%00b", "file:///a%2fb", "nonsense", ""];
+    const mixed = [...odd.map((uri) => ({ uri })), ...roots];
+    expect(await resolveWithin(mixed, at("a/one.txt"))).toBe(at("a/one.txt"));
+    expect(await resolveWithin(mixed, "one.txt")).toBe(at("a/one.txt"));
+    const none = resolveWithin(
+      odd.map((uri) => ({ uri })),
+      at("a/one.txt"),
+    );
+    await expect(none).rejects.toBeInstanceOf(ToolError);
+    await expect(none).rejects.toThrow(/no roots that are local folders/);
+  });
+
+  test("does not tell what there is outside", async () => {
+    const say = (path: string): Promise<string> =>
+      resolveWithin(roots, path).then(
+        () => "found",
+        (error: Error) => error.message.replace(path, "…"),
+      );
+    const outside = await say(at("ab/missing.txt"));
+    expect(outside).toMatch(/is outside/);
+    // Through a file as if it were a folder, a name that is too long, a link to nowhere.
+    symlinkSync(at("nowhere"), at("ab/dangling"));
+    for (const path of [
+      at("ab/secret.txt"),
+      at("ab/secret.txt/x"),
+      at("ab/secret.txt/x/y"),
+      at("ab/dangling"),
+      at("ab/dangling/x"),
+    ])
+      expect(await say(path)).toBe(outside);
+    expect(await say(at("ab", "n".repeat(300)))).toMatch(/is outside/);
+    expect(await say(at("a/one.txt/x"))).toMatch(/cannot be used: ENOTDIR/);
+    expect(await say(at("a/one.txt/x/y"))).toMatch(/cannot be used: ENOTDIR/);
+  });
+
+  test("does not tell what there is behind a link that leads out", async () => {
+    const outside = await resolveWithin(roots, at("a/way-out/missing")).catch((error: Error) => error.message);
+    const through = await resolveWithin(roots, at("a/way-out/secret.txt/x")).catch((error: Error) => error.message);
+    expect(outside).toMatch(/is outside/);
+    await expect(resolveWithin(roots, at("a/dangling.txt"))).rejects.toThrow(/is outside/);
+    symlinkSync(at("a/not-there"), at("a/inner-dangling"));
+    await expect(resolveWithin(roots, at("a/inner-dangling"))).rejects.toThrow(/cannot be used: ENOENT/);
+    expect(through).toMatch(/is outside/);
+  });
+
   test("names what was wrong on one line", async () => {
     await expect(resolveWithin(roots, "/etc/\npasswd")).rejects.toThrow(/^[^\n]*outside the folders[^\n]*$/);
   });

@@ -7,7 +7,6 @@ import type { ElicitResult, Root, SampleRequest, SampleResult } from "../protoco
 import { toAsk } from "../protocol/question.ts";
 import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/standard.ts";
 import { quote } from "../util/quote.ts";
-import type { PageOptions } from "./input.ts";
 
 export { runRounds } from "../protocol/rounds.ts";
 
@@ -38,7 +37,7 @@ export async function elicitUrl(
   call: Call,
   message: string,
   url: string,
-  { id }: PageOptions = {},
+  id: string | undefined,
 ): Promise<{ action: "accept" | "decline" | "cancel" }> {
   const page = { mode: "url", message, url, ...(id !== undefined && { elicitationId: id }) };
   const answer = await call.link.ask(toAsk("elicitation/create", page));

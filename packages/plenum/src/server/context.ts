@@ -156,19 +156,19 @@ export class CallContext implements Context<never> {
   }
 
   get elicit(): Context["elicit"] {
-    return (message, schema) => this.#ask((asks) => asks.elicitForm(this.#call, message, schema)) as never;
+    return (message, schema) => this.#ask("elicitForm", message, schema) as never;
   }
 
   get elicitUrl(): Context["elicitUrl"] {
-    return (message, url, options) => this.#ask((asks) => asks.elicitUrl(this.#call, message, url, options));
+    return (message, url, { id } = {}) => this.#ask("elicitUrl", message, url, id) as never;
   }
 
   get sample(): Context["sample"] {
-    return (request) => this.#ask((asks) => asks.sample(this.#call, request));
+    return (request) => this.#ask("sample", request) as never;
   }
 
   get roots(): Context["roots"] {
-    return () => this.#ask((asks) => asks.listRoots(this.#call));
+    return () => this.#ask("listRoots") as never;
   }
 
   get step(): Context["step"] {
@@ -195,11 +195,13 @@ export class CallContext implements Context<never> {
     return (uri) => hush(read(uri));
   }
 
-  #ask<T>(put: (asks: typeof Asks) => Promise<T>): Promise<T> {
+  #ask(name: Exclude<keyof typeof Asks, "runRounds">, ...given: readonly unknown[]): Promise<unknown> {
     return hush(
       (async () => {
         this.#call.link.assertOutsideStep();
-        return put(await loadAsks());
+        // At once: what the handler does with its messages afterwards is no part of the question.
+        const own = name === "sample" ? toJsonCopy(given, "A question") : given;
+        return (await loadAsks())[name](this.#call, ...(own as [never, never, never]));
       })(),
     );
   }
@@ -215,8 +217,13 @@ export class CallContext implements Context<never> {
   }
 }
 
-/** What only asking takes. */
-const loadAsks = (): Promise<typeof Asks> => import("./ask.ts");
+let asking: Promise<typeof Asks> | undefined;
+
+/** What only asking takes. One promise: asks that are made together go on together. */
+function loadAsks(): Promise<typeof Asks> {
+  asking ??= import("./ask.ts");
+  return asking;
+}
 
 /** An ask that nobody waits for may fail: that must not end the process. */
 function hush<T>(promise: Promise<T>): Promise<T> {

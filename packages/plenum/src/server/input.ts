@@ -2,7 +2,6 @@
 // who wants to carry the state of a call himself; everybody else has `ctx.elicit` and its siblings.
 // Specification: basic/patterns/mrtr.
 import { isObject, type Json, type JsonObject } from "../jsonrpc/message.ts";
-import { McpError } from "../protocol/errors.ts";
 import type { ElicitResult, Root, SampleRequest, SampleResult } from "../protocol/model.ts";
 
 export type InputRequest =
@@ -24,25 +23,6 @@ export interface InputResponses {
 export interface PageOptions {
   /** The name by which `server.elicitationComplete` says later that it is dealt with. Default: random. */
   readonly id?: string;
-}
-
-/**
- * To be thrown by a handler that cannot go on before the user has visited these pages: the call fails, and may be made
- * again afterwards. `ctx.elicitUrl` asks instead, and goes on; it is what most want. In 2025-11-25 the client is told the
- * pages as the protocol has it (-32042); elsewhere they stand in the message.
- */
-export function elicitationRequired(
-  pages: readonly ({ readonly message: string; readonly url: string } & PageOptions)[],
-): McpError {
-  if (pages.length === 0) throw new TypeError("elicitationRequired takes one page or more");
-  const elicitations = pages.map(({ message, url, id = crypto.randomUUID() }) => ({
-    mode: "url",
-    message,
-    url: new URL(url).href,
-    elicitationId: id,
-  }));
-  const list = elicitations.map(({ message, url }) => `${message} (${url})`).join(", ");
-  return new McpError("elicitation_required", `The user must visit a page first: ${list}`, { data: { elicitations } });
 }
 
 // Tells it from a value that happens to have such members.

@@ -153,7 +153,7 @@ async function getPrompt(entry: PromptEntry, params: JsonObject, ctx: CallContex
   const whole = isWhole(returned)
     ? returned
     : { description, messages: Array.isArray(returned) ? returned : [returned] };
-  return { ...whole, messages: await Promise.all(whole.messages.map(toMessage)) };
+  return { ...whole, resultType: undefined, messages: await Promise.all(whole.messages.map(toMessage)) };
 }
 
 function isWhole(value: unknown): value is GetPromptResult {

@@ -179,7 +179,7 @@ async function toResult(returned: unknown, { definition, output }: ToolEntry): P
   if (isInputRequired(returned)) return returned;
   const blocks = isObject(returned) && Array.isArray(returned.content) && (await settle(returned.content));
   if (!isWhole(returned) && !output) {
-    const result = blocks && { ...(returned as JsonObject), content: blocks };
+    const result = blocks && { ...(returned as JsonObject), resultType: undefined, content: blocks };
     return isCallToolResult(result) ? result : { content: toBlocks(await settle(returned)) };
   }
   const { structured, isError, meta } = isWhole(returned) ? returned : { structured: returned };

@@ -126,3 +126,19 @@ test("passes on when what is behind the channel is gone", async () => {
   await tapped.ended;
   expect(tapChannel(createStub(), () => {})).not.toHaveProperty("ended");
 });
+
+test("a reporter that rejects is dropped as one that throws", async () => {
+  const rejections: unknown[] = [];
+  const listener = (reason: unknown): unknown => rejections.push(reason);
+  process.on("unhandledRejection", listener);
+  try {
+    const tapped = tapChannel(createStub(), async () => {
+      throw new Error("a fault of the reporter");
+    });
+    tapped.send(ping);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(rejections).toEqual([]);
+  } finally {
+    process.off("unhandledRejection", listener);
+  }
+});

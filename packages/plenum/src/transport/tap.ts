@@ -11,7 +11,7 @@ export type TapEvent =
   /** The last one. `cause` is undefined when the end was orderly. */
   | { readonly kind: "closed"; readonly cause: unknown; readonly at: number };
 
-/** Told at once and in order; `at` is in milliseconds of `Date.now()`. What it throws is dropped. */
+/** Told at once and in order; `at` is in milliseconds of `Date.now()`. What it throws or rejects with is dropped. */
 export type TapReport = (event: TapEvent) => void;
 
 /** The same channel, with a reporter. The messages are handed out as they are: the reporter must not change them. */
@@ -19,7 +19,9 @@ export function tapChannel(channel: Channel, report: TapReport): Channel {
   let isClosed = false;
   const tell = (event: TapEvent): void => {
     try {
-      report(event);
+      const told: unknown = report(event);
+      // An async function fits the type; its rejection would end the process.
+      if (told !== undefined) Promise.resolve(told).catch(() => {});
     } catch {
       // Traffic does not depend on who watches it.
     }

@@ -33,6 +33,8 @@ test.each([
   [{ é: 1, z: 1, Z: 1, "": 1 }, '{"":1,"Z":1,"z":1,"é":1}'],
   [JSON.parse('{"z":1,"__proto__":{"b":1,"a":2}}'), '{"__proto__":{"a":2,"b":1},"z":1}'],
   ["\ud800", '"\\ud800"'],
+  // What JSON writes as another number, or as none, follows with its place.
+  [[0, -0, null, Number.POSITIVE_INFINITY], "[0,0,null,null] 3:-0 5:Infinity"],
 ])("%j is written as %s", (value, text) => {
   expect(toCanonicalJson(value)).toBe(text);
 });

@@ -1,11 +1,15 @@
 // Foreign text inside our sentences: one line, bounded, visibly quoted.
 
-/** The text in double quotes, control characters escaped, cut after `max` characters. */
+/** What a terminal obeys, or what changes how the text around it is shown or read: controls, directions, line breaks. */
+const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** The text in double quotes, characters that are not to be seen escaped, cut after `max` characters. */
 export function quote(text: string, max = 80): string {
-  return JSON.stringify(text.length > max ? `${text.slice(0, max)}…` : text);
+  const quoted = JSON.stringify(text.length > max ? `${text.slice(0, max)}…` : text);
+  return quoted.replace(unseen, (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`);
 }
 
 /** The text on one line and bounded: for foreign text that is to be read in a log, where a line break could forge one. */
 export function toLine(text: string, max = 500): string {
-  return text.slice(0, max).replace(/\p{Cc}+/gu, " ");
+  return text.slice(0, max).replace(unseen, " ");
 }

@@ -12,13 +12,26 @@ import type { Session } from "./session.ts";
 export { runRounds } from "../rounds.ts";
 export { runStep } from "../step.ts";
 
+/** How often a handler may ask in a call that has ended, before it is held for good. */
+const maxLate = 1000;
+const late = new WeakMap<Exchange, number>();
+
+/** Who swallows the error, and asks again and again, would use up the machine. */
+async function hold(exchange: Exchange): Promise<void> {
+  const times = (late.get(exchange) ?? 0) + 1;
+  late.set(exchange, times);
+  if (times > maxLate) await new Promise(() => {});
+}
+
 export async function askClient(
   connection: Connection,
-  session: Session,
+  session: Session | undefined,
   ask: Ask,
   exchange: Exchange,
   timeoutMs: number,
 ): Promise<JsonObject> {
+  if (exchange.ended) await hold(exchange);
+  if (!session) throw new McpError("missing_capability", `${ask.method} needs an open session`);
   const { client, revision } = session;
   const wire = wireOf(revision);
   const stem = stems[ask.method];
@@ -60,6 +73,18 @@ function rememberPage({ pages }: Session, id: unknown): void {
 export function rememberPages(session: Session, { data }: McpError): void {
   const { elicitations } = isObject(data) ? data : {};
   for (const page of Array.isArray(elicitations) ? elicitations : []) rememberPage(session, page?.elicitationId);
+}
+
+/**
+ * A page is dealt with: the client is told, if it was told of the page. In a turn of its own, since the answer that names
+ * the page may be on its way still.
+ */
+export function tellPage(connection: Connection, session: Session, elicitationId: string): void {
+  setTimeout(() => {
+    // Before the client has said it is ready it is sent nothing of this kind.
+    if (session.initialized && session.pages.delete(elicitationId))
+      connection.notify("notifications/elicitation/complete", { elicitationId });
+  });
 }
 
 /** Waits for `notifications/initialized`, as long as an answer may take. */

@@ -2,6 +2,7 @@
 // asks comes as requests. Specification: basic/lifecycle of 2024-11-05 to 2025-11-25.
 import type { Answer, Exchange } from "../../jsonrpc/connection.ts";
 import { isRequestId, type JsonObject, type Request } from "../../jsonrpc/message.ts";
+import { reasonOf } from "../../util/call-back.ts";
 import { toLine } from "../../util/quote.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Ask } from "../endpoint.ts";
@@ -139,12 +140,17 @@ export function openSession(ground: RemoteGround, answer: JsonObject, pinned: Re
 
   connection.notify("notifications/initialized");
   if (ground.logLevel && capabilities.logging) {
-    remote.setLogLevel(ground.logLevel).catch((error) => listener.warn(`The log level could not be set: ${error}`));
+    remote.setLogLevel(ground.logLevel).catch((error) => {
+      // That the connection is gone is told by others.
+      if (!connection.closed) listener.warn(`The log level could not be set: ${reasonOf(error)}`);
+    });
   }
 
   return {
     remote,
     request: answerAsk,
+    // Questions are requests, and end with the connection by themselves.
+    ended() {},
     notification(notification) {
       const { method, params = {} } = notification;
       if (method === "notifications/progress") outgoing.progressed(params);

@@ -2,7 +2,6 @@
 // Specification: basic/lifecycle of 2024-11-05 to 2025-11-25.
 import type { Exchange } from "../../jsonrpc/connection.ts";
 import type { JsonObject, Request } from "../../jsonrpc/message.ts";
-import { quote } from "../../util/quote.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Call, Caller, Description } from "../endpoint.ts";
 import type { Era, Ground } from "../era.ts";
@@ -16,8 +15,16 @@ import { encodeResult, toInitializeResult } from "./codec.ts";
 import type { Session } from "./session.ts";
 import { subscribe, tellChange } from "./watch.ts";
 
-/** What only asking takes. */
-const loadAsking = () => import("./ask.ts");
+let asking: Promise<typeof import("./ask.ts")> | undefined;
+
+/** What only asking takes. One promise: who comes first goes on first, and a page is known before it is dealt with. */
+function loadAsking(): NonNullable<typeof asking> {
+  asking ??= import("./ask.ts");
+  return asking;
+}
+
+/** What only a client that begins in the wrong way is told. */
+const loadRefusals = () => import("./refusals.ts");
 
 /** The era for one connection, and what its handshake agreed on. */
 export interface SessionedEra extends Era {
@@ -33,26 +40,16 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
     logLevel: () => (session && hasCapability(session.capabilities, "logging") ? session.logLevel : undefined),
     async ask(ask, exchange) {
       const { askClient } = await loadAsking();
-      if (!session) throw new McpError("missing_capability", `${ask.method} needs an open session`);
       return askClient(connection, session, ask, exchange, limits.askTimeoutMs);
     },
-    step: async (name, run) => (await loadAsking()).runStep(name, run),
+    step: async (...step) => (await loadAsking()).runStep(...step),
   };
 
   async function initialize(method: Method, request: Request, exchange: Exchange): Promise<JsonObject> {
-    if (session || isOpening)
-      throw new McpError("invalid_request", "Invalid request: this session is initialized already");
+    if (session || isOpening) throw (await loadRefusals()).initialized();
     const [newest] = offered;
     const asked = request.params?.protocolVersion;
-    if (newest === undefined) {
-      throw new McpError(
-        "unsupported_version",
-        `This server speaks ${supported.join(", ")}, which have no initialize`,
-        {
-          data: { supported, requested: typeof asked === "string" ? asked : "" },
-        },
-      );
-    }
+    if (newest === undefined) throw (await loadRefusals()).noHandshake(supported, asked);
     // A version we lack is no error: the newest we have is offered instead, and the client decides.
     const revision = isRevision(asked) && offered.includes(asked) ? asked : newest;
     isOpening = true;
@@ -88,17 +85,6 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
     else if (method === "resources/unsubscribe") current.subscriptions.delete(uri);
   }
 
-  function uninitialized(request: Request): McpError {
-    const remedy = supported.length > offered.length ? ", or put the protocol version into params._meta" : "";
-    return new McpError(
-      "incomplete_meta",
-      `${quote(request.method)} came before the session was opened: send initialize first${remedy}`,
-      {
-        data: { supported },
-      },
-    );
-  }
-
   return {
     revision: () => session?.revision,
 
@@ -112,7 +98,8 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
         // A method of the other era comes here only where that era is not spoken: a client that probes hears so.
         const known = findMethod(request.method);
         if (known && !offered.some((spoken) => isIn(known, spoken))) throw methodNotFound(request.method);
-        if (!current && method?.name !== "ping") throw uninitialized(request);
+        if (!current && method?.name !== "ping")
+          throw (await loadRefusals()).uninitialized(request, supported, offered);
         const isMissing = method
           ? method.needs && !(current && hasCapability(current.capabilities, method.needs))
           : known || !endpoint.handles(request.method);
@@ -143,7 +130,10 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
     },
 
     changed(change) {
-      if (session) tellChange(connection, session, change);
+      const told = session;
+      if (!told) return;
+      if (change.kind !== "elicitation") tellChange(connection, told, change);
+      else void loadAsking().then(({ tellPage }) => tellPage(connection, told, change.elicitationId));
     },
 
     close() {

@@ -1,5 +1,5 @@
 // How the sessioned era tells of changes: unasked for the lists whose capability was declared, and for resources
-// that the client subscribed to; and of pages that it was asked to visit.
+// that the client subscribed to.
 import type { Connection } from "../../jsonrpc/connection.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Change } from "../endpoint.ts";
@@ -10,18 +10,13 @@ import type { Session } from "./session.ts";
 export function tellChange(
   connection: Connection,
   session: Session,
-  change: Exclude<Change, { kind: "closing" }>,
+  change: Exclude<Change, { kind: "closing" | "elicitation" }>,
 ): void {
   // Before the client has said it is ready it is sent nothing of this kind.
   if (!session.initialized) return;
   if (change.kind === "resource") {
     const wanted = session.subscriptions.has(change.uri) && hasCapability(session.capabilities, "resources.subscribe");
     if (wanted) connection.notify("notifications/resources/updated", { uri: change.uri });
-    return;
-  }
-  if (change.kind === "elicitation") {
-    const { elicitationId } = change;
-    if (session.pages.delete(elicitationId)) connection.notify("notifications/elicitation/complete", { elicitationId });
     return;
   }
   const method = findMethod(`notifications/${change.kind}/list_changed`);

@@ -3,11 +3,12 @@
 // again gets what is written there. Loaded by the first ask or step. Specification: basic/patterns/mrtr.
 import type { JsonObject } from "../../jsonrpc/message.ts";
 import { digestOf, toCanonicalJson } from "../../util/digest.ts";
+import { toJsonCopy } from "../../util/json-copy.ts";
 import { toCapabilities } from "../capabilities.ts";
-import type { Ask, Caller } from "../endpoint.ts";
-import { McpError } from "../errors.ts";
+import type { Ask, Call, Caller } from "../endpoint.ts";
+import { assertOpen, McpError } from "../errors.ts";
 import { missingOf, toParams } from "../question.ts";
-import { type StepOutcome, takeStep, toValue } from "../step.ts";
+import { isSuspension, type StepOutcome, takeStep, toValue } from "../step.ts";
 
 /** What earlier rounds left, and what a round leaves to the next. Order tells equal questions, and equal names, apart. */
 export interface Entries {
@@ -42,12 +43,17 @@ export interface Journal {
   readonly suspendedOn: readonly Question[] | undefined;
   /** Why the call cannot go on, in words for its author. */
   readonly broken: string | undefined;
-  /** The handler is done. Settles when its steps are, too, if they are to be remembered. */
+  /**
+   * The handler is done, or is waited for no longer. Settles when its steps are done, too, if they are to be remembered
+   * and somebody still waits for the answer.
+   */
   end(): Promise<void>;
 }
 
 /** How long a run may take to come past all that is in the journal. */
 const patienceMs = 3000;
+/** How long a handler may take to end when its run is ended. */
+const unwindMs = 1000;
 
 /** Throws -32021 naming all that this request did not declare of what the questions take. */
 export function requireCapabilities(client: Caller, asks: readonly Ask[]): void {
@@ -68,7 +74,12 @@ function merge(a: JsonObject, b: JsonObject): JsonObject {
   return { ...a, ...Object.fromEntries(both) };
 }
 
-export function createJournal(entries: Entries, client: Caller): Journal {
+/** @param giveUp told when the run was ended, but the handler does not end */
+export function createJournal(
+  entries: Entries,
+  { client, link }: Pick<Call, "client" | "link">,
+  giveUp: () => void,
+): Journal {
   const { asked, steps } = entries;
   const counts = new Map<string, number>();
   /** What this run has not come past yet, in words. Until it has, nothing new is done or asked. */
@@ -90,6 +101,7 @@ export function createJournal(entries: Entries, client: Caller): Journal {
   let hasEnded = false;
   let quiet: ReturnType<typeof setTimeout> | undefined;
   let patience: ReturnType<typeof setTimeout> | undefined;
+  let overdue: ReturnType<typeof setTimeout> | undefined;
 
   function count(what: string): number {
     const n = (counts.get(what) ?? 0) + 1;
@@ -135,21 +147,27 @@ export function createJournal(entries: Entries, client: Caller): Journal {
     stopped = error;
     clearTimeout(quiet);
     clearTimeout(patience);
+    if (!hasEnded) overdue = setTimeout(giveUp, unwindMs);
+    release(error);
+  }
+
+  /** Nobody waits for ever: whatever a part holds, its `finally` gives it back. */
+  function release(error: McpError): void {
     for (const reject of parked.splice(0)) reject(error);
     for (const go of held.splice(0)) go();
   }
 
-  /** Until the run is ended. Who comes when the handler has ended has nobody who would hear an error: it waits for ever. */
+  /** Until the run is ended. */
   function park(): Promise<never> {
     return new Promise((_, reject) => {
-      if (hasEnded) return;
-      if (stopped) reject(stopped);
+      if (stopped || hasEnded) reject(stopped ?? isOver());
       else parked.push(reject);
     });
   }
 
   async function ask(given: Ask): Promise<JsonObject> {
-    const params = toParams(given, client.revision);
+    // A copy: what the client is shown is what the digest is made of, whatever the handler does with its own.
+    const params = toJsonCopy(toParams(given, client.revision), given.method) as JsonObject;
     const text = toCanonicalJson([given.method, params]);
     const nth = count(text);
     const digest = lastDigest.then(() => digestOf(text));
@@ -182,11 +200,13 @@ export function createJournal(entries: Entries, client: Caller): Journal {
       pass(id);
       return toValue(known);
     }
-    if (ahead.size > 0) {
+    const isHeld = ahead.size > 0;
+    if (isHeld) {
       expectAll();
       await new Promise<void>((resolve) => held.push(resolve));
     }
-    if (stopped) return park();
+    if (stopped || (isHeld && hasEnded)) return park();
+    assertOpen(link);
     let cause: unknown;
     const taking = takeStep(name, run, (error) => {
       cause = error;
@@ -197,8 +217,7 @@ export function createJournal(entries: Entries, client: Caller): Journal {
       steps.set(id, outcome);
       return toValue(outcome, cause);
     } catch (error) {
-      const isOurs = error instanceof McpError && error.code === "input_required";
-      if (!isOurs) throw error;
+      if (!isSuspension(error)) throw error;
       // What it did before it asked would be done again in every round.
       throw stopBroken(`the step "${name}" asks: ask before a step or after it, not inside`);
     } finally {
@@ -222,9 +241,20 @@ export function createJournal(entries: Entries, client: Caller): Journal {
       hasEnded = true;
       clearTimeout(quiet);
       clearTimeout(patience);
-      while (stopped && running.size > 0) await Promise.allSettled(running);
+      clearTimeout(overdue);
+      release(stopped ?? isOver());
+      if (!stopped || running.size === 0) return;
+      const { signal } = link;
+      const gone = new Promise((resolve) => {
+        signal.addEventListener("abort", resolve, { once: true });
+      });
+      while (running.size > 0 && !signal.aborted) await Promise.race([Promise.allSettled(running), gone]);
     },
   };
+}
+
+function isOver(): McpError {
+  return new McpError("aborted", "The call has ended");
 }
 
 function suspension(): McpError {

@@ -2,12 +2,16 @@
 // A result that asks for input is answered and the request sent again; changes come on a listen request.
 // Specification: basic of 2026-07-28, basic/patterns/mrtr, basic/patterns/subscriptions.
 import { isObject, isRequestId, type JsonObject, type RequestId } from "../../jsonrpc/message.ts";
+import { joinSignals, onAbort } from "../../util/abort.ts";
+import { reasonOf } from "../../util/call-back.ts";
 import { quote } from "../../util/quote.ts";
+import { clientHas } from "../capabilities.ts";
 import type { Ask } from "../endpoint.ts";
-import { McpError } from "../errors.ts";
+import { McpError, methodNotFound } from "../errors.ts";
 import { metaKeys, metaOf } from "../meta.ts";
 import { findMethod, type Method, methodIn } from "../methods.ts";
-import type { LogLevel } from "../model.ts";
+import type { ClientCapabilities, LogLevel } from "../model.ts";
+import { connectionLost } from "../outcome.ts";
 import { assertOffered, checkResult, createOutgoing, describe, hear, type Outgoing } from "../outgoing.ts";
 import type { DialedEra, Remote, RemoteDescription, RemoteGround, RemoteRequestOptions } from "../remote.ts";
 import type { Revision } from "../revisions.ts";
@@ -57,6 +61,7 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
   // Made once: it is the same for all requests.
   let base = toMeta(ground, revision, capabilities.logging && logLevel);
   const meta = (own?: JsonObject): JsonObject => (own ? { ...own, ...base } : base);
+  const gone = new AbortController();
   const outgoing: Outgoing = createOutgoing(connection, revision, listener);
 
   async function request(name: string, params: JsonObject, options: RemoteRequestOptions = {}): Promise<JsonObject> {
@@ -84,11 +89,12 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
       maxTimeoutMs > 0 && maxTimeoutMs < 2 ** 31
         ? setTimeout(() => limit.abort(), Math.max(0, since + maxTimeoutMs - Date.now()))
         : undefined;
-    const signal = options.signal ? AbortSignal.any([options.signal, limit.signal]) : limit.signal;
+    const joined = joinSignals(options.signal, limit.signal, gone.signal);
+    const { signal } = joined;
     try {
       let result = first;
       for (let round = 0; !isComplete(result); round++) {
-        const resultType = quote(String(result.resultType));
+        const resultType = quote(JSON.stringify(result.resultType));
         if (result.resultType !== "input_required" || !method?.asks)
           throw new McpError("invalid_result", `${what} was answered with resultType ${resultType}`);
         if (round >= ground.maxRounds)
@@ -101,10 +107,12 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
       // What answers have gone into is for this call alone.
       return method?.cached ? { ...whole, ttlMs: 0, cacheScope: "private" } : whole;
     } catch (error) {
+      if (gone.signal.aborted) throw connectionLost(`before ${what} was answered`, gone.signal.reason);
       if (!limit.signal.aborted || options.signal?.aborted) throw error;
       throw new McpError("timeout", `${what} was not done in ${maxTimeoutMs} ms. The peer was told to stop.`);
     } finally {
       clearTimeout(timer);
+      joined.release();
     }
   }
 
@@ -127,11 +135,21 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
       if (round > 0) await pause(Math.min(100 * 2 ** round, 5000), signal);
       return { ...state };
     }
-    const stop = new AbortController();
-    const all = AbortSignal.any([signal, stop.signal]);
+    const entries = Object.entries(inputRequests as { readonly [key: string]: Ask });
+    if (entries.length > maxQuestions)
+      throw new McpError(
+        "invalid_result",
+        `${what} asks ${entries.length} questions at once; ${maxQuestions} are answered`,
+      );
+    // Before anybody is asked anything: one question that cannot be answered ends the call.
+    for (const [, { method: asked, params = {} }] of entries) {
+      const missing = needsOf(asked, params).find((path) => !clientHas(listener.capabilities, path));
+      if (missing) throw toUnanswered(notDeclared(asked, missing, listener.capabilities), what, asked);
+    }
+    const stop = joinSignals(signal);
+    const all = stop.signal;
     const release = connection.hold();
     try {
-      const entries = Object.entries(inputRequests as { readonly [key: string]: Ask });
       const answers = entries.map(async ([key, ask]) => {
         const stem = findMethod(ask.method)?.stem;
         const asked = { method: ask.method, params: ask.params ?? {} };
@@ -148,6 +166,7 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
       throw error;
     } finally {
       release();
+      stop.release();
     }
   }
 
@@ -180,6 +199,7 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
 
   return {
     remote,
+    ended: (cause) => gone.abort(cause),
     request({ method }) {
       // Clients of this era send no responses, not even to say so.
       listener.warn(`The server sent the request ${quote(method)}, which servers of ${revision} do not`);
@@ -194,6 +214,22 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
       else if (listening.isHeard(notification)) hear(listener, notification, revision);
     },
   };
+}
+
+// Nobody puts more to a user at once.
+const maxQuestions = 100;
+
+/** The capabilities that a question takes. */
+function needsOf(method: string, { mode, tools, toolChoice }: JsonObject): readonly string[] {
+  if (method === "elicitation/create") return [mode === "url" ? "elicitation.url" : "elicitation.form"];
+  if (method === "sampling/createMessage") return [tools || toolChoice ? "sampling.tools" : "sampling"];
+  return ["roots"];
+}
+
+function notDeclared(method: string, path: string, capabilities: ClientCapabilities): McpError {
+  const [kind = ""] = path.split(".");
+  const isOffered = clientHas(capabilities, kind);
+  return isOffered ? new McpError("invalid_params", `this client has not declared ${path}`) : methodNotFound(method);
 }
 
 /** An older server does not say so. */
@@ -215,7 +251,9 @@ function complete(method: Method | undefined, result: JsonObject): JsonObject {
 /** Why a call cannot go on: nobody but its caller hears of it. */
 function toUnanswered(error: unknown, what: string, asked: string): unknown {
   if (!(error instanceof McpError)) return error;
-  const why = error.code === "method_not_found" ? "which this client does not offer" : `but ${error.message}`;
+  // What went wrong in the application is for its author; the server never hears of it.
+  const reason = error.code === "internal_error" && error.cause !== undefined ? reasonOf(error.cause) : error.message;
+  const why = error.code === "method_not_found" ? "which this client does not offer" : `but ${reason}`;
   const { rpcCode, data } = error;
   const options = { data, cause: error, ...(rpcCode !== undefined && { rpcCode }) };
   return new McpError(error.code, `${what} cannot go on: the server asks for ${asked}, ${why}`, options);
@@ -223,15 +261,14 @@ function toUnanswered(error: unknown, what: string, asked: string): unknown {
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
     const stop = (): void => {
       clearTimeout(timer);
       reject(new McpError("aborted", "The request was aborted", { cause: signal.reason }));
     };
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
+    const timer = setTimeout(() => {
+      end();
+      resolve();
+    }, ms);
+    const end = onAbort(signal, stop);
   });
 }

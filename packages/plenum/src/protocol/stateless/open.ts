@@ -1,6 +1,7 @@
 // The stateless era on the serving side: every request is complete in itself, and nothing is remembered between two.
 // Only open listen requests are held, as long as they are open. Specification: basic of 2026-07-28.
 import type { Answer, Exchange } from "../../jsonrpc/connection.ts";
+import { isObject, type JsonObject } from "../../jsonrpc/message.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Call, Description, Result } from "../endpoint.ts";
 import type { Era, Ground } from "../era.ts";
@@ -14,6 +15,16 @@ import { factsOf, type Revision } from "../revisions.ts";
 import { encodeResult, readCaller, readRevision, toDiscoverResult } from "./codec.ts";
 import type { Round } from "./replay.ts";
 import { assertFew, createSubscription, type Filter, type Subscription, toHonoured } from "./watch.ts";
+
+/** Made for every call: quicker than what copies more than JSON. */
+function toCopy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toCopy);
+  if (!isObject(value)) return value;
+  // Without a prototype, "__proto__" is a name like any other.
+  const copy: { [name: string]: unknown } = Object.create(null);
+  for (const name in value) copy[name] = toCopy(value[name]);
+  return copy;
+}
 
 export function openStateless(ground: Ground): Era {
   const { endpoint, oneStream, supported, limits } = ground;
@@ -68,16 +79,21 @@ export function openStateless(ground: Ground): Era {
         if (isMissing) throw methodNotFound(request.method);
         // What only asking takes is loaded when somebody asks.
         let opening: Promise<Round> | undefined;
+        let giveUp: (result: Result) => void;
         const round = (): Promise<Round> => {
-          opening ??= import("./replay.ts").then(({ openRound }) => openRound(ground, call, method));
+          opening ??= import("./replay.ts").then(({ openRound }) =>
+            openRound(ground, call, method, sent, () => giveUp({})),
+          );
           return opening;
         };
         let call = toCall(method, request, exchange, caller, {
           // Only a request that names a level gets log messages, and only its own.
           logLevel: () => (isDeclared("logging") ? (meta[metaKeys.logLevel] as LogLevel | undefined) : undefined),
           ask: async (ask) => (await round()).ask(ask),
-          step: async (name, run) => (await round()).step(name, run),
+          step: async (...step) => (await round()).step(...step),
         });
+        // Before anybody can change them: a call that goes on is bound to what the client sent.
+        const sent = toCopy(call.params) as JsonObject;
         if (method?.asks && (call.params.requestState ?? call.params.inputResponses) !== undefined)
           call = (await round()).call;
         if (method?.name === "subscriptions/listen")
@@ -86,7 +102,10 @@ export function openStateless(ground: Ground): Era {
         let result: Result = {};
         let failure: { readonly error: unknown } | undefined;
         try {
-          result = await endpoint.call(call);
+          result = await new Promise<Result>((resolve, reject) => {
+            giveUp = resolve;
+            Promise.resolve(endpoint.call(call)).then(resolve, reject);
+          });
         } catch (error) {
           failure = { error };
         }

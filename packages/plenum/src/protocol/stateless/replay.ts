@@ -3,14 +3,15 @@
 // first ask or step, and by a request that goes on with a call. Specification: basic/patterns/mrtr.
 import type { JsonObject } from "../../jsonrpc/message.ts";
 import { digestOf, toCanonicalJson } from "../../util/digest.ts";
+import { toJsonCopy } from "../../util/json-copy.ts";
 import { quote } from "../../util/quote.ts";
-import type { Ask, Call, Endpoint, Input, Result } from "../endpoint.ts";
+import type { Ask, AuthInfo, Call, Endpoint, Input, Result } from "../endpoint.ts";
 import type { Ground } from "../era.ts";
 import { assertOpen, McpError } from "../errors.ts";
 import type { Method } from "../methods.ts";
 import { stems, toParams } from "../question.ts";
 import { readAsking } from "../rounds.ts";
-import { runStep, type StepOutcome } from "../step.ts";
+import { isSuspension, runStep, type StepOutcome } from "../step.ts";
 import { wireOf } from "../wire/wire.ts";
 import { type Asked, createJournal, type Entries, type Journal, type Question, requireCapabilities } from "./ask.ts";
 import { fail, refuse, type Vault, vaultOf } from "./state.ts";
@@ -39,27 +40,37 @@ export interface Round {
   /** The call to run, without what was only for this era. */
   readonly call: Call;
   ask(ask: Ask): Promise<JsonObject>;
-  step(name: string, run: () => unknown): Promise<unknown>;
+  step(name: string, run: () => unknown, ...rest: unknown[]): Promise<unknown>;
   /** The result of the request, from what the run of its call came to. Throws what the client is to be told. */
   settle(result: Result, failure: { readonly error: unknown } | undefined): Promise<Result>;
 }
 
-/** Throws McpError `invalid_params` for a state, or for answers, that do not belong here. */
+/** How often a handler that was ended may ask, or take a step, before it is held for good. */
+const maxLate = 1000;
+
+/**
+ * Throws McpError `invalid_params` for a state, or for answers, that do not belong here.
+ * @param sent the params as the client sent them: a handler may change those of the call
+ * @param giveUp told when the handler does not end, though its run was ended: `settle` then gives the result
+ */
 export async function openRound(
   { endpoint, oneStream, limits }: Pick<Ground, "endpoint" | "oneStream" | "limits">,
   given: Call,
   method: Method | undefined,
+  sent: JsonObject,
+  giveUp: () => void,
 ): Promise<Round> {
   const vault = vaultOf(endpoint);
   const { requestState, inputResponses, ...params } = given.params;
+  const { requestState: _, inputResponses: __, ...bound } = sent;
   const isAsking = method?.asks === true;
   const isRetry = isAsking && (requestState !== undefined || inputResponses !== undefined);
   // What is handled by hand has states of its own; ours come there, too, when its handler asks.
   const isByHand = endpoint.handles(given.method) && !(await isOurs(vault, requestState));
   const bonds = async (): Promise<Pick<State, "principal" | "method" | "args">> => ({
-    principal: JSON.stringify([given.auth?.subject ?? null, given.auth?.clientId ?? null]),
+    principal: await toPrincipal(given.auth),
     method: given.method,
-    args: await digestOf(toCanonicalJson([endpoint.describe().info.name, given.client.revision, params])),
+    args: await digestOf(toCanonicalJson([endpoint.describe().info.name, given.client.revision, bound])),
   });
 
   const entries: Entries = { asked: new Map(), steps: new Map(), lastKey: 0 };
@@ -73,7 +84,20 @@ export async function openRound(
     // A copy, which the handler may change.
     call = { ...given, params, input: structuredClone(input) };
   }
-  const journal: Journal = createJournal(entries, given.client);
+  let isOverdue = false;
+  const journal: Journal = createJournal(entries, given, () => {
+    isOverdue = true;
+    giveUp();
+  });
+  let late = 0;
+
+  /** Throws when the call has ended. Who swallows that, and comes again and again, would use up the machine: it waits. */
+  async function assertRunning(): Promise<void> {
+    const { hasStopped } = journal;
+    if ((hasStopped || given.link.ended) && ++late > maxLate) await new Promise(() => {});
+    // The journal has a better error.
+    if (!hasStopped) assertOpen(given.link);
+  }
 
   /** The result that asks, with all that the next round has to know. */
   async function seal(questions: readonly Question[], left: Pick<State, "own" | "input">): Promise<Result> {
@@ -131,8 +155,7 @@ export async function openRound(
   return {
     call,
     async ask(ask) {
-      // After a suspended call nobody would hear an error: the journal keeps silent then.
-      if (!journal.hasStopped) assertOpen(given.link);
+      await assertRunning();
       if (isAsking) return journal.ask(ask);
       throw new McpError(
         "internal_error",
@@ -140,14 +163,14 @@ export async function openRound(
       );
     },
     async step(name, run) {
-      if (!journal.hasStopped) assertOpen(given.link);
-      return isAsking ? journal.step(name, run) : runStep(name, run);
+      await assertRunning();
+      return isAsking ? journal.step(name, run) : runStep(name, run, given.link);
     },
     async settle(result, failure) {
       await journal.end();
       if (journal.broken) throw fail(endpoint, given.method, `${given.method} cannot go on: ${journal.broken}`);
       if (journal.suspendedOn) {
-        if (!isSuspension(failure?.error)) reportSwallowed(endpoint, given);
+        if (!isSuspension(failure?.error)) reportSwallowed(endpoint, given, isOverdue);
         return seal(journal.suspendedOn, { own: [], input });
       }
       if (failure) throw failure.error;
@@ -162,8 +185,17 @@ export async function openRound(
   };
 }
 
-function isSuspension(error: unknown): boolean {
-  return error instanceof McpError && error.code === "input_required";
+/** Members of a token that change when it is renewed. */
+const passing: ReadonlySet<string> = new Set(["exp", "iat", "nbf", "jti"]);
+
+/** Who the caller is, as the transport's authorization has it. One without a name is known by what is claimed of it. */
+async function toPrincipal(auth: AuthInfo | undefined): Promise<string> {
+  if (!auth) return "nobody";
+  const { subject, clientId, claims = {} } = auth;
+  if (subject !== undefined || clientId !== undefined)
+    return JSON.stringify([claims.iss ?? null, subject ?? null, clientId ?? null]);
+  const lasting = Object.entries(claims).filter(([name]) => !passing.has(name));
+  return `claims ${await digestOf(toCanonicalJson(Object.fromEntries(lasting)))}`;
 }
 
 async function isOurs(vault: Vault, requestState: unknown): Promise<boolean> {
@@ -178,7 +210,7 @@ async function openState(
 ): Promise<State> {
   const state = (await vault.open(text)) as State;
   const { principal, method, args } = await bonds();
-  if (state.expires !== null && Date.now() >= state.expires) throw refuse("it has expired");
+  assertFresh(state);
   if (state.principal !== principal) throw refuse("it belongs to another caller");
   if (state.method !== method) throw refuse("it belongs to another method");
   if (state.args !== args) throw refuse("it belongs to a call with other arguments");
@@ -196,9 +228,11 @@ function takeAnswers(
   const answerTo = (key: string, asked: Ask["method"]): JsonObject | undefined => {
     if (!Object.hasOwn(responses, key)) return undefined;
     const place = `params.inputResponses[${quote(key)}]`;
-    const problem = wireOf(client.revision).check(`${stems[asked]}Result`, responses[key], place);
+    // As the next round will find it: JSON writes what it reads from 1e400 as null.
+    const answer = toJsonCopy(responses[key], place) as JsonObject;
+    const problem = wireOf(client.revision).check(`${stems[asked]}Result`, answer, place);
     if (problem) throw new McpError("invalid_params", `Invalid params for ${method}: ${problem}`);
-    return responses[key];
+    return answer;
   };
   entries.lastKey = state.lastKey;
   for (const [id, outcome] of state.steps) entries.steps.set(id, outcome);
@@ -214,19 +248,30 @@ function takeAnswers(
   return input && { ...input, responses: { ...input.responses, ...Object.fromEntries(own) } };
 }
 
-/** With a store each state opens once. */
-async function useOnce({ store }: Vault, { id, expires }: State): Promise<void> {
-  if (!store) return;
-  const ttl = expires === null ? undefined : { ttlMs: Math.max(1, expires - Date.now()) };
-  if (!(await store.put(`plenum:state:${id}`, "used", { expected: null, ...ttl }))) throw refuse("it was used already");
+function assertFresh({ expires }: State): void {
+  if (expires !== null && Date.now() >= expires) throw refuse("it has expired");
 }
 
-function reportSwallowed(endpoint: Endpoint, { method, params }: Call): void {
+/** How far clocks may differ: a use is remembered for so much longer than its state lives. */
+const marginMs = 300_000;
+
+/** With a store each state opens once. */
+async function useOnce({ store }: Vault, state: State): Promise<void> {
+  if (!store) return;
+  const { id, expires } = state;
+  const ttl = expires === null ? undefined : { ttlMs: Math.max(0, expires - Date.now()) + marginMs };
+  if (!(await store.put(`plenum:state:${id}`, "used", { expected: null, ...ttl }))) throw refuse("it was used already");
+  // Once more: a slow store may have forgotten an earlier use by now.
+  assertFresh(state);
+}
+
+function reportSwallowed(endpoint: Endpoint, { method, params }: Call, isOverdue: boolean): void {
   const name = [params.name, params.uri].find((text) => typeof text === "string");
   const what = name === undefined ? method : `${method} ${quote(name as string)}`;
   endpoint.report(
     new Error(
-      `${what} caught the error that suspends it and went on. The client was asked all the same, and what this run did ` +
+      `${what} ${isOverdue ? "still runs a second after the error that suspends it" : "caught the error that suspends it and went on"}. ` +
+        "The client was asked all the same, and what this run did " +
         "after that is lost: rethrow what you catch when its code is input_required",
     ),
     { method },

@@ -72,7 +72,7 @@ function createVault(endpoint: Endpoint): Vault {
       const { id, key } = first as Key;
       const iv = crypto.getRandomValues(new Uint8Array(12));
       const additionalData = toBytes(`v1.${id}`);
-      const plain = toBytes(JSON.stringify(value));
+      const plain = pad(toBytes(JSON.stringify(value)));
       const sealed = new Uint8Array(await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData }, key, plain));
       const bytes = new Uint8Array(iv.length + sealed.length);
       bytes.set(iv);
@@ -123,6 +123,13 @@ async function toKey(secret: Uint8Array): Promise<Key> {
     id: encodeBase64Url(new Uint8Array(await derive("plenum requestState id", 48))),
     key: await crypto.subtle.importKey("raw", raw, "AES-GCM", false, ["encrypt", "decrypt"]),
   };
+}
+
+/** Blanks, which JSON may end with: how long a state is says little of what is in it. */
+function pad(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const padded = new Uint8Array(Math.ceil(bytes.length / 256) * 256).fill(0x20);
+  padded.set(bytes);
+  return padded;
 }
 
 function toBytes(text: string): Uint8Array<ArrayBuffer> {

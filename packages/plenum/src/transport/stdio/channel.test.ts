@@ -109,6 +109,7 @@ describe("receiving", () => {
     const streams = { input: new PassThrough(), output: new PassThrough() };
     for (const maxBytes of [0, -1, Number.NaN]) {
       expect(() => createStreamChannel({ ...streams, maxBytes })).toThrow(TypeError);
+      expect(() => createStreamChannel({ ...streams, maxQueuedBytes: maxBytes })).toThrow(TypeError);
     }
   });
 
@@ -295,7 +296,7 @@ describe("a peer that does not read", () => {
     const input = new PassThrough({ highWaterMark: 1024 });
     const { channel, recorder } = open({ input, output });
     recorder.onReceive = () => channel.send(answer(1, { mebibyte }));
-    const line = `${JSON.stringify(note("more"))}\n`;
+    const line = `${JSON.stringify(note("more", { padding: "x".repeat(20_000) }))}\n`;
     let sent = 0;
     while (sent < 1000 && input.write(line)) {
       sent++;
@@ -306,11 +307,69 @@ describe("a peer that does not read", () => {
     expect(read).toBeGreaterThan(10);
     expect(read).toBeLessThan(25);
     expect(input.isPaused()).toBe(true);
+    // Some of it is read ahead.
+    expect(sent).toBeLessThan(100);
     while (recorder.received.length <= sent) {
       output.release();
       await turn();
     }
     expect(recorder.received).toHaveLength(sent + 1);
+  });
+
+  test("ends the channel when more waits for it than may, and what waits is dropped", async () => {
+    const output = new StuckWritable();
+    const { channel, recorder } = open({ output, maxQueuedBytes: 5_000_000 });
+    for (let id = 0; id < 40; id++) {
+      channel.send(answer(id, { mebibyte }));
+      await turn();
+    }
+    const cause = (await recorder.done) as Error;
+    expect(cause.message).toMatch(/^The peer does not read: \d{7} bytes are waiting for it$/);
+    expect(output.destroyed).toBe(true);
+    expect(output.taken).toHaveLength(1);
+    expect(recorder.causes).toEqual([cause]);
+  });
+
+  test("may be sent one message that is larger than that, and much in one turn", async () => {
+    const output = new PassThrough();
+    const { channel, recorder } = open({ maxQueuedBytes: 1000, output });
+    let taken = 0;
+    output.on("data", (chunk) => {
+      taken += chunk.length;
+    });
+    for (let id = 0; id < 20; id++) channel.send(answer(id, { mebibyte }));
+    await expect.poll(() => taken).toBeGreaterThan(20 * mebibyte.length);
+    expect(recorder.causes).toEqual([]);
+  });
+
+  test("and has ended its side is given up", async () => {
+    const output = new StuckWritable();
+    const { channel, recorder, input } = open({ output });
+    recorder.onReceive = () => channel.send(answer(1, { mebibyte }));
+    for (let i = 0; i < 30; i++) {
+      input.write(`${JSON.stringify(note("more"))}\n`);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    input.end(JSON.stringify(note("last")));
+    expect(((await recorder.done) as Error).message).toMatch(/^The peer does not read/);
+    expect(output.destroyed).toBe(true);
+  });
+
+  test("and has ended its side is served to the end when it takes its answers after all", async () => {
+    const output = new StuckWritable();
+    const { channel, recorder, input } = open({ output });
+    recorder.onReceive = () => channel.send(answer(1, { mebibyte }));
+    for (let i = 0; i < 30; i++) {
+      input.write(`${JSON.stringify(note("more"))}\n`);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    input.end(JSON.stringify(note("last")));
+    await turn();
+    expect(recorder.received.length).toBeLessThan(25);
+    const releasing = setInterval(() => output.release(), 1);
+    expect(await recorder.done).toBeUndefined();
+    clearInterval(releasing);
+    expect(recorder.received).toHaveLength(31);
   });
 
   test("is read from while only our own requests wait for it", async () => {

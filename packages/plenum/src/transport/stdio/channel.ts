@@ -15,6 +15,11 @@ export interface StreamChannelOptions {
   /** Bytes that one message of the peer may have; a longer one is skipped and answered with an error. Default 64 MiB. */
   readonly maxBytes?: number;
   /**
+   * What may wait for a peer that does not read, a character counted as a byte. Whoever sends more while it still does not
+   * ends the channel; one message, however long, may always wait. Default 256 MiB.
+   */
+  readonly maxQueuedBytes?: number;
+  /**
    * Called by `Channel.close`, once, when everything sent is handed to `output`. Whoever gives it ends the streams.
    * Default: the output is ended, and the input destroyed.
    */
@@ -28,11 +33,24 @@ export interface StreamChannelOptions {
 
 export const defaultMaxBytes: number = 64 * 1024 * 1024;
 
+export const defaultMaxQueuedBytes: number = 256 * 1024 * 1024;
+
 /** Messages are put together up to this length, in characters, before they are written. */
 const batchLength = 1024 * 1024;
 
 /** Answers, in characters, that may wait for a peer to take them before its requests are no longer read. */
 const maxWaiting = 16 * 1024 * 1024;
+
+/** Bytes that are read ahead meanwhile, and not looked at: the end of the input is behind them. */
+const maxAhead = 1024 * 1024;
+
+/**
+ * How long a peer may take nothing at all while so much waits for it; how long when it sends on all the same, more than is
+ * read ahead, so that its end could not be seen; and how long when it has ended its side.
+ */
+const stallMs = 60_000;
+const floodedStallMs = 5000;
+const endedStallMs = 2000;
 
 /** A peer that goes away closes both streams. When our output breaks first, what it said last is still to be read. */
 const lingerMs = 500;
@@ -63,7 +81,16 @@ class StreamChannel implements Channel {
   #isBlocked = false;
   /** Characters of the queue that answer the peer. */
   #waiting = 0;
+  /** Characters of the queue. */
+  #queued = 0;
+  readonly #maxQueued: number;
   #isPaused = false;
+  /** What was read while paused. */
+  #ahead: Uint8Array[] = [];
+  #aheadBytes = 0;
+  /** The input has ended while paused: to be told after what was read ahead. */
+  #isEndHeld = false;
+  #stall: NodeJS.Timeout | undefined;
   /** Why nothing can be written any more. */
   #breakage: { readonly error: unknown } | undefined;
   #linger: NodeJS.Timeout | undefined;
@@ -74,8 +101,11 @@ class StreamChannel implements Channel {
   #isReleased = false;
 
   constructor(options: StreamChannelOptions) {
-    const { input, output, maxBytes = defaultMaxBytes } = options;
+    const { input, output, maxBytes = defaultMaxBytes, maxQueuedBytes = defaultMaxQueuedBytes } = options;
     if (!(maxBytes > 0)) throw new TypeError(`maxBytes cannot be ${maxBytes}: give a number of bytes above 0`);
+    if (!(maxQueuedBytes > 0))
+      throw new TypeError(`maxQueuedBytes cannot be ${maxQueuedBytes}: give a number of bytes above 0`);
+    this.#maxQueued = maxQueuedBytes;
     this.#options = options;
     this.#input = input;
     this.#output = output;
@@ -94,11 +124,14 @@ class StreamChannel implements Channel {
     });
     // From the beginning, and for good: an error that nobody listens for would end the process.
     input.on("error", (error) => this.#inputEnded(error, false));
-    input.on("close", () => this.#inputEnded(new Error("The input was closed before its end"), false));
+    input.on("close", () => {
+      if (!this.#isEndHeld) this.#inputEnded(new Error("The input was closed before its end"), false);
+    });
     output.on("error", (error) => this.#break(error));
     output.on("close", () => this.#break(new Error("The output was closed")));
     output.on("drain", () => {
       this.#isBlocked = false;
+      if (this.#isPaused) this.#stall?.refresh();
       this.#writeQueue();
     });
   }
@@ -117,16 +150,28 @@ class StreamChannel implements Channel {
       queueMicrotask(() => this.#inputEnded(input.errored ?? undefined, false));
       return;
     }
-    input.on("end", () => this.#inputEnded(undefined, true));
+    input.on("end", () => {
+      if (!this.#isPaused) return this.#inputEnded(undefined, true);
+      this.#isEndHeld = true;
+      this.#watchStall();
+    });
     input.on("data", (chunk: Uint8Array | string) => {
-      if (!this.#over) this.#lines.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+      if (this.#over) return;
+      const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+      if (this.#isPaused) this.#readAhead(bytes);
+      else this.#lines.push(bytes);
     });
   }
 
   send(message: Message | readonly Message[], about?: RequestId): void {
     const text = `${formatMessage(message)}\n`;
     if (this.#over || this.#breakage) return;
+    if (this.#isBlocked && this.#queued > this.#maxQueued) {
+      this.#giveUp();
+      return;
+    }
     this.#queue.push(text);
+    this.#queued += text.length;
     // Only answers count. If own requests did, two peers that send each other a lot would both stop to read, for good.
     if (about !== undefined || !("method" in message)) this.#waiting += text.length;
     if (this.#isBlocked) {
@@ -170,6 +215,7 @@ class StreamChannel implements Channel {
       if (batch.length + text.length > batchLength) break;
       batch += text;
     }
+    this.#queued -= batch.length;
     if (!this.#output.write(batch)) this.#isBlocked = true;
     return at;
   }
@@ -181,14 +227,50 @@ class StreamChannel implements Channel {
       this.#resume();
     } else if (this.#waiting > maxWaiting && !this.#isPaused) {
       this.#isPaused = true;
-      this.#input.pause();
+      this.#watchStall();
     }
+  }
+
+  #readAhead(bytes: Uint8Array): void {
+    this.#ahead.push(bytes);
+    this.#aheadBytes += bytes.length;
+    if (this.#aheadBytes <= maxAhead) return;
+    this.#input.pause();
+    this.#watchStall();
   }
 
   #resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#input.resume();
+    clearTimeout(this.#stall);
+    for (let bytes = this.#ahead.shift(); bytes; bytes = this.#ahead.shift()) {
+      this.#aheadBytes -= bytes.length;
+      if (!this.#over) this.#lines.push(bytes);
+      // What was in it may have been answered at once, and with more than the peer takes.
+      if (this.#isPaused) return;
+    }
+    if (this.#isEndHeld) this.#inputEnded(undefined, true);
+    else this.#input.resume();
+  }
+
+  #watchStall(): void {
+    clearTimeout(this.#stall);
+    const ms = this.#isEndHeld ? endedStallMs : this.#aheadBytes > maxAhead ? floodedStallMs : stallMs;
+    this.#stall = setTimeout(() => this.#giveUp(), ms);
+  }
+
+  /** Nothing is left to hope for from a peer that does not read: what waits for it is dropped. */
+  #giveUp(): void {
+    if (this.#over || this.#breakage) return;
+    const waiting = this.#queued + this.#output.writableLength;
+    const error = new Error(`The peer does not read: ${waiting} bytes are waiting for it`);
+    this.#breakage = { error };
+    this.#isEnding = true;
+    this.#queue = [];
+    this.#ahead = [];
+    this.#output.destroy();
+    // First the output tells of its end: who has given it may have to act on that.
+    setImmediate(() => this.#end(error));
   }
 
   #break(error: unknown): void {
@@ -228,6 +310,7 @@ class StreamChannel implements Channel {
   /** Nothing more comes or goes, but what is sent already goes first, whether the output is blocked or not. */
   #finish(cause: unknown): void {
     clearTimeout(this.#linger);
+    clearTimeout(this.#stall);
     const queue = this.#queue;
     this.#queue = [];
     this.#over = { cause };

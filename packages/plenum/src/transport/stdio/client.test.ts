@@ -10,8 +10,8 @@ const base: StdioTargetOptions = {
   cwd: "/tmp",
 };
 
-test("the name is the command line", () => {
-  expect(stdioTarget(base).name).toBe("npx -y 'some server' --token s3cret-arg");
+test("the name is the command line, without its secrets", () => {
+  expect(stdioTarget(base).name).toBe("npx -y 'some server' --token ***");
 });
 
 describe("the key", () => {
@@ -60,6 +60,7 @@ test.each<[string, Record<string, unknown>]>([
   ["closeMs", { closeMs: Number.POSITIVE_INFINITY }],
   ["killMs", { killMs: Number.NaN }],
   ["maxBytes", { maxBytes: 0 }],
+  ["maxQueuedBytes", { maxQueuedBytes: 0 }],
   ["file", { cwd: new URL("https://example.com") }],
 ])("%s: %j is refused at once", (what, options) => {
   const make = () => stdioTarget({ ...base, ...options } as StdioTargetOptions);

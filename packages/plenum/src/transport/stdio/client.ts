@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { resolve as resolvePath } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Channel, Target } from "../../jsonrpc/channel.ts";
+import { quote } from "../../util/quote.ts";
 import { createStreamChannel } from "./channel.ts";
 import { type ChildLife, createChildLife } from "./child.ts";
 import { formatCommand } from "./command.ts";
@@ -29,6 +30,8 @@ export interface StdioTargetOptions {
   readonly stderr?: StderrMode;
   /** Bytes that one message of the server may have. Default 64 MiB. */
   readonly maxBytes?: number;
+  /** Bytes that may wait for a server that does not read; what is sent beyond them ends the connection. Default 256 MiB. */
+  readonly maxQueuedBytes?: number;
   /** How long it may take to exit once its input has ended; then comes SIGTERM. Default 2000. */
   readonly closeMs?: number;
   /** How long it may take to exit after SIGTERM; then comes SIGKILL. Default 2000. */
@@ -59,7 +62,7 @@ export interface StdioTarget extends Target {
  * Throws a TypeError for options that cannot be meant.
  */
 export function stdioTarget(options: StdioTargetOptions): StdioTarget {
-  const { command, stderr = "capture", closeMs = 2000, killMs = 2000, maxBytes } = options;
+  const { command, stderr = "capture", closeMs = 2000, killMs = 2000, maxBytes, maxQueuedBytes } = options;
   assertOptions(options);
   const args = [...(options.args ?? [])];
   const env = { ...options.env };
@@ -84,15 +87,35 @@ export function stdioTarget(options: StdioTargetOptions): StdioTarget {
         onClose: close,
         endCause,
         ...(maxBytes !== undefined && { maxBytes }),
+        ...(maxQueuedBytes !== undefined && { maxQueuedBytes }),
       });
       return Object.assign(channel, { ended, pid: child.pid as number });
     },
   };
 }
 
-function assertOptions({ command, args = [], closeMs = 0, killMs = 0, maxBytes = 1 }: StdioTargetOptions): void {
+// Checked by the compiler: one that is missing here, or too many, does not compile.
+const optionNames: { readonly [K in keyof Required<StdioTargetOptions>]: true } = {
+  command: true,
+  args: true,
+  env: true,
+  cwd: true,
+  stderr: true,
+  maxBytes: true,
+  maxQueuedBytes: true,
+  closeMs: true,
+  killMs: true,
+};
+const known: ReadonlySet<string> = new Set(Object.keys(optionNames));
+
+function assertOptions(options: StdioTargetOptions): void {
+  const { command, args = [], closeMs = 0, killMs = 0, maxBytes = 1, maxQueuedBytes = 1 } = options;
   if (typeof command !== "string" || command === "")
     throw new TypeError("command must be the name or path of a program");
+  if (!Array.isArray(args)) throw new TypeError("args must be a list of strings");
+  const stray = Object.keys(options).find((name) => !known.has(name));
+  if (stray !== undefined)
+    throw new TypeError(`there is no option ${quote(stray)}; there are ${[...known].join(", ")}`);
   for (const word of [command, ...args]) {
     if (typeof word !== "string") throw new TypeError(`args must be strings, not ${typeof word}`);
     if (word.includes("\0")) throw new TypeError("command and args must not hold a NUL character");
@@ -100,7 +123,9 @@ function assertOptions({ command, args = [], closeMs = 0, killMs = 0, maxBytes =
   for (const [option, ms] of Object.entries({ closeMs, killMs })) {
     if (!(ms >= 0 && ms < 2 ** 31)) throw new TypeError(`${option} must be 0 or more milliseconds, not ${ms}`);
   }
-  if (!(maxBytes > 0)) throw new TypeError(`maxBytes must be more than 0, not ${maxBytes}`);
+  for (const [option, bytes] of Object.entries({ maxBytes, maxQueuedBytes })) {
+    if (!(bytes > 0)) throw new TypeError(`${option} must be more than 0, not ${bytes}`);
+  }
 }
 
 function toPath(cwd: string | URL): string {

@@ -29,6 +29,8 @@ describe("words", () => {
     ],
     ["'A=b'", ["A=b"]],
     ["é ü", ["é", "ü"]],
+    ["node a\u00a0b\u3000c \u2003", ["node", "a\u00a0b\u3000c", "\u2003"]],
+    [`node "a$" 'b$' "$'c'"`, ["node", "a$", "b$", "$'c'"]],
   ])("%s", (line, expected) => {
     expect(words(line)).toEqual(expected);
   });
@@ -54,7 +56,7 @@ describe("refused, with what to do", () => {
     ["   ", /is empty: name a program/],
     ["'' x", /is empty: name a program/],
     ["node 'x", /has a ' that is never closed/],
-    ['node "x', /has a " that is never closed: close it, or write it as \\"/],
+    ['node "x', /has a " that is never closed, at character 6: close it, or write it as \\"/],
     ["node\nx", /line break.*one line/],
     ["node '\r'", /line break.*one line/],
     ["node \0", /NUL/],
@@ -73,6 +75,8 @@ describe("refused, with what to do", () => {
     ["node ${HOME}", /nothing is replaced/],
     ['node "$HOME/x.js"', /nothing is replaced/],
     ['node "`id`"', /nothing is replaced/],
+    ["node $'a\\tb'", /nothing is replaced/],
+    ['node $"a"', /nothing is replaced/],
     ["node ~/x.js", /~ is not replaced: write the whole path/],
     ["KEY=secret node x.js", /begins with "KEY=".*give the variable in env/],
   ])("%j", (line, message) => {
@@ -96,6 +100,14 @@ describe("refused, with what to do", () => {
     expect(() => parseCommand("KEY=secret node x.js")).not.toThrow(/secret/);
   });
 
+  test("nor is the rest of the line", () => {
+    for (const line of ["node --key s3cret 'x", 'node --key s3cret "x']) {
+      expect(() => parseCommand(line)).toThrow("at character 19");
+      expect(() => parseCommand(line)).not.toThrow(/s3cret/);
+    }
+    expect(() => parseCommand('node s3cret "{\\"a\\":1}"', "win32")).not.toThrow(/s3cret/);
+  });
+
   test("no string", () => {
     expect(() => parseCommand(5 as unknown as string)).toThrow(TypeError);
   });
@@ -107,6 +119,14 @@ describe("formatCommand", () => {
     ["node", ["my server.js", "", "it's", "$HOME"], `node 'my server.js' '' "it's" '$HOME'`],
     ["node", ["a\nb\u001b[31m"], "node 'a b [31m'"],
     ["A=b", ["A=b"], "'A=b' A=b"],
+    ["node", ["a\u202eb"], "node 'a b'"],
+    ["npx", ["-y", "x", "--token", "abc", "https://u:p@h/"], "npx -y x --token *** https://***@h/"],
+    ["npx x --token abc", [], "'npx x --token ***'"],
+    [
+      "/store/0123456789abcdef0123456789abcdef-node/bin/node",
+      [],
+      "/store/0123456789abcdef0123456789abcdef-node/bin/node",
+    ],
   ])("%s %j", (command, args, expected) => {
     expect(formatCommand(command, args, "linux")).toBe(expected);
   });
@@ -116,7 +136,7 @@ describe("formatCommand", () => {
   });
 
   test("at most 200 characters", () => {
-    const line = formatCommand("node", ["x".repeat(500)]);
+    const line = formatCommand("node", ["x y ".repeat(150)]);
     expect(line).toHaveLength(200);
     expect(line.endsWith("…")).toBe(true);
   });

@@ -1,7 +1,7 @@
 // What must still be done when our own process exits, in whatever way it may: at its end, by `process.exit`, by an
 // exception, or by a signal that nobody handles. Nothing is listened for while there is nothing to do.
 
-const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
 const held = new Set<() => void>();
 

@@ -147,6 +147,20 @@ test("a line that comes byte by byte takes little more memory than it has bytes"
   expect(line[0]?.slice(0, 30)).toBe("abcdefghijklmnopqrstuvwxyzabcd");
 });
 
+test("a byte order mark before the first line is dropped, however it is cut", () => {
+  const bytes = Buffer.from('\ufeff{"a":1}\n\ufeff{"b":2}\n');
+  for (const size of [1, 2, 4, 100]) {
+    const texts: string[] = [];
+    const lines = createLines({ maxBytes: 100, onLine: (one) => texts.push(one), onTooLong: () => {} });
+    for (let at = 0; at < bytes.length; at += size) lines.push(bytes.subarray(at, at + size));
+    expect(texts).toEqual(['{"a":1}', '\ufeff{"b":2}']);
+  }
+  const texts: string[] = [];
+  const lines = createLines({ maxBytes: 100, onLine: (one) => texts.push(one), onTooLong: () => {} });
+  lines.push(Buffer.from("\ufeff\r\n\ufeffx\n"));
+  expect(texts).toEqual(["\ufeffx"]);
+});
+
 /** Bytes that are still held after something was done. */
 function measureHeld(act: () => void): number {
   setFlagsFromString("--expose-gc");

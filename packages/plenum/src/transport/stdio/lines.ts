@@ -6,7 +6,10 @@ import { Buffer, constants } from "node:buffer";
 export interface LinesOptions {
   /** Bytes that a line may have; its newline is not counted. Whatever is given, no more than a string can hold. */
   readonly maxBytes: number;
-  /** Told of every line that is not blank, without its line end. Bytes that are not UTF-8 are U+FFFD in it. */
+  /**
+   * Told of every line that is not blank, without its line end, the first one without a byte order mark. Bytes that are
+   * not UTF-8 are U+FFFD in it.
+   */
   readonly onLine: (text: string) => void;
   /** Told once of a line that is too long, as soon as it is. The line is dropped up to its newline. */
   readonly onTooLong: (bytesSoFar: number) => void;
@@ -21,6 +24,7 @@ export interface Lines {
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 const space = 0x20;
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
  * Pieces shorter than this are copied into blocks. A buffer of its own costs more than the bytes in it: a peer that sends
@@ -40,6 +44,7 @@ export function createLines({ maxBytes, onLine, onTooLong }: LinesOptions): Line
   let held = 0;
   /** Inside a line that is too long. */
   let isSkipping = false;
+  let isFirst = true;
 
   function forget(): void {
     pieces = [];
@@ -72,7 +77,11 @@ export function createLines({ maxBytes, onLine, onTooLong }: LinesOptions): Line
     }
   }
 
-  function deliver(bytes: Buffer, from: number, to: number): void {
+  function deliver(bytes: Buffer, begin: number, to: number): void {
+    // Some programs put the mark in front of all that they write; in JSON it has no place.
+    const isMarked = isFirst && bytes.subarray(begin, Math.min(begin + 3, to)).equals(byteOrderMark);
+    const from = isMarked ? begin + 3 : begin;
+    isFirst = false;
     const end = to > from && bytes[to - 1] === carriageReturn ? to - 1 : to;
     if (end === from) return;
     const text = bytes.toString("utf8", from, end);
@@ -83,11 +92,12 @@ export function createLines({ maxBytes, onLine, onTooLong }: LinesOptions): Line
   /** The line ends at `to`. */
   function finish(bytes: Buffer, from: number, to: number): void {
     if (isSkipping) {
-      isSkipping = false;
+      isSkipping = isFirst = false;
       return;
     }
     const size = held + to - from;
     if (size > limit) {
+      isFirst = false;
       forget();
       onTooLong(size);
     } else if (held === 0) {

@@ -1,6 +1,6 @@
 // Serving on streams that are not the process's own: nothing of the process is touched. The rest is tested with real
 // processes, in test/stdio.
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { createServer } from "../../server/server.ts";
 import { serveStdio } from "./server.ts";
@@ -72,11 +72,25 @@ test("gives what is in flight its time when closed by hand", async () => {
   expect(await answers).toMatchObject([{ id: 1, result: { done: true } }]);
 });
 
+test("ends when more waits for a client that does not read than may", async () => {
+  const input = new PassThrough();
+  const output = new Writable({ highWaterMark: 1, write: () => {} });
+  const server = createServer({ name: "s", version: "1" });
+  const serving = serveStdio(server, { input, output, maxQueuedBytes: 1000, graceMs: 60_000 });
+  for (let id = 0; id < 100; id++) {
+    input.write(ping(id));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await serving.closed;
+  expect(output.destroyed).toBe(true);
+});
+
 test("mistakes are found at once", async () => {
   const server = createServer({ name: "s", version: "1" });
   const streams = { input: new PassThrough(), output: new PassThrough() };
   expect(() => serveStdio(server, { ...streams, graceMs: -1 })).toThrow(TypeError);
   expect(() => serveStdio(server, { ...streams, maxBytes: 0 })).toThrow(TypeError);
+  expect(() => serveStdio(server, { ...streams, maxQueuedBytes: 0 })).toThrow(TypeError);
   const serving = serveStdio(server, streams);
   expect(() => serveStdio(server, streams)).toThrow("This input is served already");
   await serving.close();

@@ -14,6 +14,8 @@ export interface StdioServeOptions extends ServeOptions {
   readonly output?: Writable;
   /** Bytes that one message may have; a longer one is skipped and answered with an error. Default 64 MiB. */
   readonly maxBytes?: number;
+  /** Bytes that may wait for a client that does not read; what is sent beyond them ends the connection. Default 256 MiB. */
+  readonly maxQueuedBytes?: number;
   /** What calls in flight are given to finish when the end has come; then they are cancelled. Default 2000. */
   readonly graceMs?: number;
   /**
@@ -47,9 +49,11 @@ const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /** Throws a TypeError when stdin is served on already. */
 export function serveStdio(endpoint: Endpoint, options: StdioServeOptions = {}): StdioServing {
-  const { input = process.stdin, maxBytes, graceMs = 2000, divertStdout = true, ...rest } = options;
+  const { input = process.stdin, maxBytes, maxQueuedBytes, graceMs = 2000, divertStdout = true, ...rest } = options;
   const isOwnOutput = (options.output ?? process.stdout) === process.stdout;
   const { exit = isOwnOutput && input === process.stdin, output: _, ...serveOptions } = rest;
+  if (typeof endpoint?.watch !== "function")
+    throw new TypeError("serveStdio takes a server, such as createServer makes");
   if (!(graceMs >= 0)) throw new TypeError(`graceMs cannot be ${graceMs}: give milliseconds, 0 for none`);
   if (taken.has(input)) throw new TypeError("This input is served already: close that first");
   const claim = isOwnOutput ? claimStdout(divertStdout) : undefined;
@@ -65,6 +69,7 @@ export function serveStdio(endpoint: Endpoint, options: StdioServeOptions = {}):
     input,
     output,
     ...(maxBytes !== undefined && { maxBytes }),
+    ...(maxQueuedBytes !== undefined && { maxQueuedBytes }),
     endCause: () => {
       leave(graceMs);
       return serving.closed;

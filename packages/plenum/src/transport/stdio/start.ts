@@ -6,6 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import { McpError } from "../../protocol/errors.ts";
 import { quote, toLine } from "../../util/quote.ts";
 import { readVariable } from "./environment.ts";
+import { maskText } from "./mask.ts";
 import { resolveCommand } from "./resolve.ts";
 
 export interface StartOptions {
@@ -79,12 +80,14 @@ function isRunnable(path: string): boolean {
 function toStartError(error: unknown, options: StartOptions): unknown {
   // Wrong arguments are the caller's mistake and say so themselves.
   if (error instanceof TypeError) return error;
-  const code = (error as NodeJS.ErrnoException).code;
+  const { code } = error as NodeJS.ErrnoException;
+  // Who prints the cause would print all arguments with it.
+  if (error instanceof Error) Reflect.deleteProperty(error, "spawnargs");
   return new McpError("connection_lost", explainStart(code, error, options), { cause: error });
 }
 
 function explainStart(code: string | undefined, error: unknown, { command, args, env, cwd }: StartOptions): string {
-  const program = quote(command, 200);
+  const program = quote(/\s/.test(command) ? maskText(command) : command, 200);
   // Node gives the same code for a folder that is missing as for a program.
   if (cwd !== undefined && !isFolder(cwd)) {
     return `${program} could not be started: the folder cwd, ${quote(cwd, 200)}, does not exist or is no folder`;

@@ -65,6 +65,56 @@ test("inherit passes it on", async () => {
   }
 });
 
+test("a listener that rejects is ignored as one that throws", async () => {
+  const rejections: unknown[] = [];
+  const listener = (reason: unknown): unknown => rejections.push(reason);
+  process.on("unhandledRejection", listener);
+  try {
+    const stream = new PassThrough();
+    const stderr = readStderr(stream, async () => {
+      throw new Error("a fault of the listener");
+    });
+    stream.end("hello");
+    await stderr.ended;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(rejections).toEqual([]);
+  } finally {
+    process.off("unhandledRejection", listener);
+  }
+});
+
+test("inherit goes at the speed of our own stderr, and stops when that breaks", async () => {
+  let isTaken = true;
+  const write = vi.spyOn(process.stderr, "write").mockImplementation(() => isTaken);
+  const passed = (): string => write.mock.calls.map(([chunk]) => String(chunk)).join("");
+  const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+  try {
+    const stream = new PassThrough({ highWaterMark: 1 });
+    const stderr = readStderr(stream, "inherit");
+    isTaken = false;
+    stream.write("a");
+    await settled();
+    stream.write("b");
+    await settled();
+    expect(passed()).toBe("a");
+    expect(stream.isPaused()).toBe(true);
+    isTaken = true;
+    process.stderr.emit("drain");
+    await settled();
+    expect(passed()).toBe("ab");
+    isTaken = false;
+    stream.write("c");
+    await settled();
+    expect(process.stderr.emit("error", new Error("EPIPE"))).toBe(true);
+    stream.end("d");
+    await stderr.ended;
+    expect(passed()).toBe("abc");
+    expect(stderr.lastWords()).toBe('"abcd"');
+  } finally {
+    write.mockRestore();
+  }
+});
+
 test("a stream that breaks has ended; one that is not there has too", async () => {
   const stream = new PassThrough();
   const stderr = readStderr(stream, "capture");

@@ -6,9 +6,9 @@ import { quote, toLine } from "../../util/quote.ts";
 
 /**
  * - `capture`: the last 8 kB are kept for messages.
- * - `inherit`: as `capture`, and all of it is passed on to our own stderr.
+ * - `inherit`: as `capture`, and all of it is passed on to our own stderr, at its speed, as long as that takes it.
  * - `ignore`: it is thrown away unread; messages have no last words.
- * - a function: as `capture`, and it is told every piece, as text. What it throws is ignored.
+ * - a function: as `capture`, and it is told every piece, as text. What it throws or rejects with is ignored.
  */
 export type StderrMode = "inherit" | "ignore" | "capture" | ((text: string) => void);
 
@@ -22,6 +22,8 @@ export interface Stderr {
 /** What is needed of a Readable: the types of Node are not asked of those who only use a mode. */
 interface ByteStream {
   on(event: string, listener: (chunk: Uint8Array) => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
 }
 
 const maxKept = 8192;
@@ -37,22 +39,53 @@ export function readStderr(stream: ByteStream | null, mode: StderrMode): Stderr 
     kept = text.length >= maxKept ? text.slice(-maxKept) : (kept + text).slice(-maxKept);
     if (typeof mode !== "function") return;
     try {
-      mode(text);
+      const told: unknown = mode(text);
+      // An async function fits the type; its rejection would end the process.
+      if (told !== undefined) Promise.resolve(told).catch(() => {});
     } catch {
       // A fault of the listener must not take the connection down.
     }
   };
   stream.on("data", (chunk) => {
-    if (mode === "inherit") process.stderr.write(chunk);
+    if (mode === "inherit") passOn(chunk, stream);
     take(decoder.write(chunk));
   });
   stream.on("end", () => take(decoder.end()));
   // A broken pipe ends it like any other end.
   stream.on("error", () => {});
   const ended = new Promise<void>((resolve) => {
-    stream.on("close", () => resolve());
+    stream.on("close", () => {
+      waiting.delete(stream);
+      resolve();
+    });
   });
   return { ended, lastWords: () => findLastWords(kept) };
+}
+
+/** Paused until our own stderr has drained. */
+const waiting = new Set<ByteStream>();
+let isListening = false;
+let isBroken = false;
+
+function passOn(chunk: Uint8Array, from: ByteStream): void {
+  if (isBroken) return;
+  if (!isListening) {
+    isListening = true;
+    // For good, and once for all servers: a failure can be told long after the write, and who has no listener ends.
+    process.stderr.on("error", () => {
+      isBroken = true;
+      resumeAll();
+    });
+    process.stderr.on("drain", resumeAll);
+  }
+  if (process.stderr.write(chunk)) return;
+  waiting.add(from);
+  from.pause();
+}
+
+function resumeAll(): void {
+  for (const stream of waiting) stream.resume();
+  waiting.clear();
 }
 
 const colours = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, "g");
@@ -67,7 +100,9 @@ export function findLastWords(text: string): string | undefined {
     .filter((line) => line !== "" && !/^(?:at |Node\.js v\d|\^+$)/.test(line))
     .slice(-20);
   const first = lines.findIndex((line) => telling.test(line));
-  const words = toLine(lines.slice(first >= 0 ? first : -3).join(" "), maxKept).trim();
+  const words = toLine(lines.slice(first >= 0 ? first : -3).join(" "), maxKept)
+    .replace(/ {2,}/g, " ")
+    .trim();
   if (words === "") return undefined;
   // What names the error stands in front; of anything else the end is the latest.
   return quote(first >= 0 || words.length <= maxShown ? words : `…${words.slice(1 - maxShown)}`, maxShown);
