@@ -9,7 +9,14 @@ export default defineConfig({
   test: {
     // `unit` and `budget` are what `npm run check` runs, `budget` by itself; `suite` crosses rooms and takes longer.
     projects: [
-      { extends: true, test: { name: "unit", include: ["packages/*/src/**/*.test.ts", "test/house/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["packages/*/src/**/*.test.ts", "test/house/**/*.test.ts"],
+          testTimeout: 20_000,
+        },
+      },
       {
         extends: true,
         test: {

@@ -72,7 +72,7 @@ export { type Revision, revisions } from "./protocol/revisions.ts";
 export { jsonSchema } from "./schema/standard.ts";
 export type { Completer, CompletionContext } from "./server/completion.ts";
 export { audio, embedded, image, resourceLink, text } from "./server/content.ts";
-export type { Context, Log, LogEntry } from "./server/context.ts";
+export type { AsJson, Context, Log, LogEntry } from "./server/context.ts";
 export type { ServerOptions } from "./server/core.ts";
 export {
   type InputRequest,

@@ -81,7 +81,7 @@ export interface Context<Lifespan = unknown> {
    * between asks. Its name tells it from other steps; steps of one name are told apart by their order. The function
    * neither asks nor takes steps itself.
    */
-  step<T>(name: string, run: () => T | Promise<T>): Promise<T>;
+  step<T>(name: string, run: () => T | Promise<T>): Promise<AsJson<T>>;
   /** After a return of `inputRequired`: what the client answered, and the state given there. */
   readonly input: { readonly responses: InputResponses; readonly state: Json | undefined } | undefined;
   /** Reads a resource of this server, as this caller would: through the middleware, and by `handle` where it is used. */
@@ -97,6 +97,15 @@ export interface ContextOptions {
   readonly progressPerSecond: number;
   readonly logsPerSecond: number;
 }
+
+/** What JSON makes of a type: a Date is text when it comes back, and what has no JSON has no type. */
+export type AsJson<T> = T extends { toJSON(): infer J }
+  ? AsJson<J>
+  : T extends bigint | symbol | ((...args: never[]) => unknown)
+    ? never
+    : T extends object
+      ? { [K in keyof T]: AsJson<T[K]> }
+      : T;
 
 /** On a call that a handler makes itself: the context it makes it from. A symbol, to survive a middleware's spread. */
 const within: unique symbol = Symbol();
@@ -200,7 +209,7 @@ export class CallContext implements Context<never> {
       (async () => {
         this.#call.link.assertOutsideStep();
         // At once: what the handler does with its messages afterwards is no part of the question.
-        const own = name === "sample" ? toJsonCopy(given, "A question") : given;
+        const own = name === "sample" ? toJsonCopy(given, name) : given;
         return (await loadAsks())[name](this.#call, ...(own as [never, never, never]));
       })(),
     );

@@ -127,6 +127,13 @@ test("prompt arguments, the lifespan in every context, forms", async () => {
         | { readonly action: "decline" }
         | { readonly action: "cancel" }
       >();
+      const step = await ctx.step("now", async () => ({
+        at: new Date(),
+        list: [1n, "a"] as const,
+        n: 1 as number | null,
+      }));
+      expectTypeOf(step).toEqualTypeOf<{ at: string; list: readonly [never, "a"]; n: number | null }>();
+      expectTypeOf(await ctx.step("nothing", () => {})).toEqualTypeOf<void>();
       return ctx.lifespan.db.get(key);
     },
   );

@@ -11,5 +11,5 @@ export function quote(text: string, max = 80): string {
 
 /** The text on one line and bounded: for foreign text that is to be read in a log, where a line break could forge one. */
 export function toLine(text: string, max = 500): string {
-  return text.slice(0, max).replace(unseen, " ");
+  return text.slice(0, max).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
 }

@@ -79,10 +79,14 @@ export function rememberPages(session: Session, { data }: McpError): void {
  * A page is dealt with: the client is told, if it was told of the page. In a turn of its own, since the answer that names
  * the page may be on its way still.
  */
-export function tellPage(connection: Connection, session: Session, elicitationId: string): void {
+export function tellPage(
+  connection: Connection,
+  session: Session | undefined,
+  { elicitationId }: { readonly elicitationId: string },
+): void {
   setTimeout(() => {
     // Before the client has said it is ready it is sent nothing of this kind.
-    if (session.initialized && session.pages.delete(elicitationId))
+    if (session?.initialized && session.pages.delete(elicitationId))
       connection.notify("notifications/elicitation/complete", { elicitationId });
   });
 }

@@ -130,10 +130,9 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
     },
 
     changed(change) {
-      const told = session;
-      if (!told) return;
-      if (change.kind !== "elicitation") tellChange(connection, told, change);
-      else void loadAsking().then(({ tellPage }) => tellPage(connection, told, change.elicitationId));
+      if (change.kind === "elicitation")
+        void loadAsking().then(({ tellPage }) => tellPage(connection, session, change));
+      else if (session) tellChange(connection, session, change);
     },
 
     close() {

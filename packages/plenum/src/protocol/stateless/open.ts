@@ -1,7 +1,6 @@
 // The stateless era on the serving side: every request is complete in itself, and nothing is remembered between two.
 // Only open listen requests are held, as long as they are open. Specification: basic of 2026-07-28.
 import type { Answer, Exchange } from "../../jsonrpc/connection.ts";
-import { isObject, type JsonObject } from "../../jsonrpc/message.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Call, Description, Result } from "../endpoint.ts";
 import type { Era, Ground } from "../era.ts";
@@ -17,12 +16,11 @@ import type { Round } from "./replay.ts";
 import { assertFew, createSubscription, type Filter, type Subscription, toHonoured } from "./watch.ts";
 
 /** Made for every call: quicker than what copies more than JSON. */
-function toCopy(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toCopy);
-  if (!isObject(value)) return value;
-  // Without a prototype, "__proto__" is a name like any other.
-  const copy: { [name: string]: unknown } = Object.create(null);
-  for (const name in value) copy[name] = toCopy(value[name]);
+function toCopy<T>(value: T): T {
+  if (typeof value !== "object" || !value) return value;
+  if (Array.isArray(value)) return value.map(toCopy) as T;
+  const copy = { ...value };
+  for (const name in copy) copy[name] = toCopy(copy[name]);
   return copy;
 }
 
@@ -93,7 +91,7 @@ export function openStateless(ground: Ground): Era {
           step: async (...step) => (await round()).step(...step),
         });
         // Before anybody can change them: a call that goes on is bound to what the client sent.
-        const sent = toCopy(call.params) as JsonObject;
+        const sent = toCopy(call.params);
         if (method?.asks && (call.params.requestState ?? call.params.inputResponses) !== undefined)
           call = (await round()).call;
         if (method?.name === "subscriptions/listen")
@@ -107,10 +105,10 @@ export function openStateless(ground: Ground): Era {
             Promise.resolve(endpoint.call(call)).then(resolve, reject);
           });
         } catch (error) {
+          if (!opening) throw error;
           failure = { error };
         }
         if (opening || result.resultType === "input_required") result = await (await round()).settle(result, failure);
-        else if (failure) throw failure.error;
         if (method?.name === "server/discover") result = toDiscoverResult(result as unknown as Description, supported);
         if (method?.name === "subscriptions/listen") result = await listen(call, exchange, result);
         return encode(method, result, revision);
