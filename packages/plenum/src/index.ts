@@ -81,8 +81,8 @@ export {
   inputRequired,
   type PageOptions,
 } from "./server/input.ts";
-export { elicitationRequired } from "./server/pages.ts";
 export { type RateLimitOptions, rateLimit } from "./server/rate-limit.ts";
 export type { Registration } from "./server/registry.ts";
 export { createServer, type Server } from "./server/server.ts";
 export { toolResult } from "./server/tool.ts";
+export { elicitationRequired } from "./server/visit.ts";

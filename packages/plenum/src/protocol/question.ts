@@ -5,8 +5,8 @@ import { quote } from "../util/quote.ts";
 import { clientHas, toCapabilities } from "./capabilities.ts";
 import { checkDialogue } from "./dialogue.ts";
 import type { Ask, Caller } from "./endpoint.ts";
-import { toPage } from "./page.ts";
 import type { Revision } from "./revisions.ts";
+import { toPage } from "./visit.ts";
 import { wireOf } from "./wire/wire.ts";
 
 /** The shapes of each question are `${stem}Params` and `${stem}Result`, as in the table of methods. */

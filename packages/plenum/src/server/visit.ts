@@ -1,7 +1,7 @@
 // Pages that a user must visit before a call can be made at all. A room of its own, since few servers have such.
 // Specification: client/elicitation of 2025-11-25 § URL Elicitation Required Error.
 import { McpError } from "../protocol/errors.ts";
-import { toPage } from "../protocol/page.ts";
+import { toPage } from "../protocol/visit.ts";
 import type { PageOptions } from "./input.ts";
 
 /**
