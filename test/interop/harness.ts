@@ -126,7 +126,11 @@ export interface Connected {
 }
 
 /** Connects with everything that a client can answer. */
-export async function connectFully(command: Command, options: ClientOptions = {}, env = {}): Promise<Connected> {
+export async function connectFully(
+  { command, args }: Command,
+  options: ClientOptions = {},
+  env = {},
+): Promise<Connected> {
   const heard: Heard = {
     logs: [],
     changes: [],
@@ -139,7 +143,8 @@ export async function connectFully(command: Command, options: ClientOptions = {}
   };
   const client = await connect(
     {
-      ...command,
+      command,
+      args,
       env,
       stderr: (text) => {
         heard.stderr += text;
