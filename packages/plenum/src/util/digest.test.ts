@@ -14,9 +14,12 @@ function turn(value: unknown): unknown {
   );
 }
 
+// As a peer can send it: what is read from JSON. -0 has a test of its own below.
+const written = fc.jsonValue().map((value): unknown => JSON.parse(JSON.stringify(value)));
+
 test("the order of members does not matter, everything else does", () => {
   fc.assert(
-    fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+    fc.property(written, written, (a, b) => {
       expect(toCanonicalJson(turn(a))).toBe(toCanonicalJson(a));
       // Read back, it is the value: nothing is lost.
       expect(JSON.parse(toCanonicalJson(a))).toEqual(JSON.parse(JSON.stringify(a)));
