@@ -19,7 +19,7 @@ import type {
 } from "../protocol/model.ts";
 import type { Remote, RemoteDescription } from "../protocol/remote.ts";
 import { factsOf, type Revision } from "../protocol/revisions.ts";
-import { joinSignals, untilAborted } from "../util/abort.ts";
+import { createLimit, untilAborted } from "../util/abort.ts";
 import { reasonOf } from "../util/call-back.ts";
 import { quote } from "../util/quote.ts";
 import { createListener } from "./answer.ts";
@@ -199,15 +199,13 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     learning ??= learnAll(fresh).finally(() => {
       learning = undefined;
     });
-    const limit = joinSignals(signal);
-    const timer = timeoutMs > 0 && timeoutMs < 2 ** 31 ? setTimeout(() => limit.abort(), timeoutMs) : undefined;
+    const limit = createLimit(timeoutMs, signal);
     try {
       await untilAborted(learning, limit.signal, (cause) => cause);
     } catch (cause) {
-      if (signal?.aborted) throw new McpError("aborted", `tools/call ${quote(name)} was aborted`, { cause });
+      if (!limit.isOver) throw new McpError("aborted", `tools/call ${quote(name)} was aborted`, { cause });
       listener.warn(`The result of ${quote(name)} is not checked: its schema did not come in ${timeoutMs} ms`);
     } finally {
-      clearTimeout(timer);
       limit.release();
     }
   }

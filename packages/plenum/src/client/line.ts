@@ -7,7 +7,7 @@ import type { LogLevel } from "../protocol/model.ts";
 import { connectionLost } from "../protocol/outcome.ts";
 import type { Listener, Remote, RemoteRequestOptions, Watched } from "../protocol/remote.ts";
 import type { Revision } from "../protocol/revisions.ts";
-import { joinSignals, untilAborted } from "../util/abort.ts";
+import { createLimit, untilAborted } from "../util/abort.ts";
 import { callBack } from "../util/call-back.ts";
 import type { ClientOptions, ConnectionState, RestartOptions } from "./options.ts";
 
@@ -69,9 +69,7 @@ export async function openLine(
   async function openChannel(signal: AbortSignal | undefined): Promise<Channel> {
     if (signal?.aborted) throw toAborted(signal.reason);
     const opening = Promise.resolve(target.open());
-    const limit = joinSignals(signal);
-    const isLimited = connectTimeoutMs > 0 && connectTimeoutMs < 2 ** 31;
-    const timer = isLimited ? setTimeout(() => limit.abort(), connectTimeoutMs) : undefined;
+    const limit = createLimit(connectTimeoutMs, signal);
     try {
       return await untilAborted(opening, limit.signal, (reason) => {
         opening.then(
@@ -82,11 +80,10 @@ export async function openLine(
           },
           () => {},
         );
-        if (signal?.aborted) return toAborted(reason);
+        if (!limit.isOver) return toAborted(reason);
         return new McpError("timeout", `${target.name} could not be reached in ${connectTimeoutMs} ms`);
       });
     } finally {
-      clearTimeout(timer);
       limit.release();
     }
   }
@@ -208,17 +205,13 @@ export async function openLine(
   /** The connection, or the one that is being opened, for which a request waits as long as for an answer. */
   async function current({ signal, timeoutMs = 60_000, maxTimeoutMs = 0 }: RemoteRequestOptions): Promise<Remote> {
     if (reopening) {
-      const limit = joinSignals(signal);
       const waitMs = Math.min(timeoutMs || Number.POSITIVE_INFINITY, maxTimeoutMs || Number.POSITIVE_INFINITY);
-      const timer = waitMs < 2 ** 31 ? setTimeout(() => limit.abort(), waitMs) : undefined;
+      const limit = createLimit(waitMs, signal);
       try {
         await untilAborted(reopening, limit.signal, (reason) =>
-          signal?.aborted
-            ? toAborted(reason)
-            : new McpError("timeout", `There was no connection again in ${waitMs} ms`),
+          limit.isOver ? new McpError("timeout", `There was no connection again in ${waitMs} ms`) : toAborted(reason),
         );
       } finally {
-        clearTimeout(timer);
         limit.release();
       }
     }

@@ -78,7 +78,6 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
   });
   const ground: RemoteGround = {
     connection,
-    oneStream: channel.oneStream,
     info: options.info,
     listener,
     maxRounds: options.maxRounds,

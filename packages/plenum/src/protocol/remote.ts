@@ -89,7 +89,6 @@ export interface DialedEra {
 /** What an era is given to speak to a server on one connection. */
 export interface RemoteGround {
   readonly connection: Connection;
-  readonly oneStream: boolean;
   readonly info: Implementation;
   readonly listener: Listener;
   /** Rounds of questions that one request may take before it is given up. */

@@ -25,18 +25,36 @@ function listen(signal: AbortSignal): Set<() => void> {
   return runs;
 }
 
-/** A signal that aborts with the first of several. `release` it when it is not needed any more. */
-export function joinSignals(...signals: readonly (AbortSignal | undefined)[]): {
+export interface Limit {
   readonly signal: AbortSignal;
+  /** It was the time that ran out, and none of the signals. */
+  readonly isOver: boolean;
   abort(reason?: unknown): void;
+  /** To be called when the limit is not needed any more. */
   release(): void;
-} {
+}
+
+/**
+ * A signal that aborts with the first of several, or when the time is over.
+ * @param ms 0, Infinity, or longer than a timer can run: no time
+ */
+export function createLimit(ms: number, ...signals: readonly (AbortSignal | undefined)[]): Limit {
   const controller = new AbortController();
   const ends = signals.map((signal) => onAbort(signal, () => controller.abort(signal?.reason)));
+  let isOver = false;
+  const expire = (): void => {
+    isOver = !controller.signal.aborted;
+    controller.abort();
+  };
+  const timer = ms > 0 && ms < 2 ** 31 ? setTimeout(expire, ms) : undefined;
   return {
     signal: controller.signal,
+    get isOver() {
+      return isOver;
+    },
     abort: (reason) => controller.abort(reason),
     release() {
+      clearTimeout(timer);
       for (const end of ends) end();
     },
   };

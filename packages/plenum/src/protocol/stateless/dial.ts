@@ -2,7 +2,7 @@
 // A result that asks for input is answered and the request sent again; changes come on a listen request.
 // Specification: basic of 2026-07-28, basic/patterns/mrtr, basic/patterns/subscriptions.
 import { isObject, isRequestId, type JsonObject, type RequestId } from "../../jsonrpc/message.ts";
-import { joinSignals, onAbort } from "../../util/abort.ts";
+import { createLimit, onAbort } from "../../util/abort.ts";
 import { reasonOf } from "../../util/call-back.ts";
 import { quote } from "../../util/quote.ts";
 import { clientHas } from "../capabilities.ts";
@@ -84,13 +84,10 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
   ): Promise<JsonObject> {
     const what = describe(name, params);
     const { maxTimeoutMs = 0 } = options;
-    const limit = new AbortController();
-    const timer =
-      maxTimeoutMs > 0 && maxTimeoutMs < 2 ** 31
-        ? setTimeout(() => limit.abort(), Math.max(0, since + maxTimeoutMs - Date.now()))
-        : undefined;
-    const joined = joinSignals(options.signal, limit.signal, gone.signal);
-    const { signal } = joined;
+    // What the first answer took is spent; where that is all of it, the next turn is the end.
+    const leftMs = maxTimeoutMs > 0 ? Math.max(1, since + maxTimeoutMs - Date.now()) : 0;
+    const limit = createLimit(leftMs, options.signal, gone.signal);
+    const { signal } = limit;
     try {
       let result = first;
       for (let round = 0; !isComplete(result); round++) {
@@ -108,11 +105,10 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
       return method?.cached ? { ...whole, ttlMs: 0, cacheScope: "private" } : whole;
     } catch (error) {
       if (gone.signal.aborted) throw connectionLost(`before ${what} was answered`, gone.signal.reason);
-      if (!limit.signal.aborted || options.signal?.aborted) throw error;
+      if (!limit.isOver) throw error;
       throw new McpError("timeout", `${what} was not done in ${maxTimeoutMs} ms. The peer was told to stop.`);
     } finally {
-      clearTimeout(timer);
-      joined.release();
+      limit.release();
     }
   }
 
@@ -146,7 +142,7 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
       const missing = needsOf(asked, params).find((path) => !clientHas(listener.capabilities, path));
       if (missing) throw toUnanswered(notDeclared(asked, missing, listener.capabilities), what, asked);
     }
-    const stop = joinSignals(signal);
+    const stop = createLimit(0, signal);
     const all = stop.signal;
     const release = connection.hold();
     try {
