@@ -28,7 +28,8 @@ function createReport(): (event: TapEvent) => void {
   const shorten = (key: string, value: unknown): unknown =>
     key === "requestState" ? `${String(value).slice(0, 24)}…` : key === "_meta" && sent > 1 ? undefined : value;
   return (event) => {
-    if (event.kind === "closed" || (event.kind === "received" && !("message" in event.incoming))) return;
+    if (event.kind === "closed" || event.kind === "failed") return;
+    if (event.kind === "received" && !("message" in event.incoming)) return;
     if (event.kind === "sent") sent++;
     const message = event.kind === "sent" ? event.message : "message" in event.incoming && event.incoming.message;
     const { method, params, result, error } = JSON.parse(JSON.stringify(message, shorten));

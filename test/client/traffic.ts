@@ -57,6 +57,7 @@ export function createTraffic(): Traffic {
     report(event) {
       if (event.kind === "closed") connection++;
       else if (event.kind === "sent") add("client", event.message);
+      else if (event.kind === "failed") return;
       else {
         const { incoming } = event;
         add("server", incoming.kind === "invalid" || incoming.kind === "batch" ? undefined : incoming.message);

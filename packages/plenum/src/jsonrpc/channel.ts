@@ -15,6 +15,8 @@ export interface Channel {
    * @param about the incoming request that this message belongs to; a transport with many streams picks by it.
    */
   send(message: Message | readonly Message[], about?: RequestId): void;
+  /** Nobody waits for the answer to this request of ours any more: a stream that is only for it can go. */
+  abandon?(id: RequestId): void;
   /** Ends both directions; `Receiver.closed` follows. Safe to call twice. */
   close(): void;
   /**
@@ -27,6 +29,8 @@ export interface Channel {
 export interface Receiver {
   /** @param sender what the transport knows of who sent it (see `Sender` in the protocol room); opaque here. */
   receive(incoming: Incoming, sender?: unknown): void;
+  /** One request of ours came to nothing, and the channel goes on: where each has a stream of its own, each can be lost. */
+  failed?(id: RequestId, cause: unknown): void;
   /** Called once. `cause` is absent when the end was orderly. */
   closed(cause?: unknown): void;
 }

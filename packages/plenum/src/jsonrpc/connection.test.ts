@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Channel, Receiver } from "./channel.ts";
-import { type Answer, type ConnectionOptions, createConnection, type Exchange } from "./connection.ts";
+import { type Answer, type ConnectionOptions, createConnection } from "./connection.ts";
+import type { Exchange } from "./exchange.ts";
 import { formatMessage, type JsonObject, parseMessage, type Request } from "./message.ts";
 
 /** A channel whose far end is the test. */

@@ -1,6 +1,7 @@
 // Pairs requests with responses over one channel, in both directions. All in-flight state is in one record, `state`, and is
 // changed only here. What cancels a request and what counts as progress is the protocol's business.
 import type { Channel } from "./channel.ts";
+import { Exchange } from "./exchange.ts";
 import {
   type ErrorObject,
   type ErrorResponse,
@@ -69,47 +70,6 @@ interface Pending {
   /** When the clock was last reset. A timer that fires early re-arms itself, so a reset costs one assignment. */
   touchedAt: number;
   timer: ReturnType<typeof setTimeout> | undefined;
-}
-
-/** An incoming request while it is answered. */
-export class Exchange {
-  readonly id: RequestId;
-  readonly sender: unknown;
-  readonly #connection: Connection;
-  #controller: AbortController | undefined;
-  #ended: { readonly reason: unknown } | undefined;
-
-  constructor(connection: Connection, id: RequestId, sender: unknown) {
-    this.#connection = connection;
-    this.id = id;
-    this.sender = sender;
-  }
-
-  /** Made on first use: most handlers never look. */
-  get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#ended) this.#controller.abort(this.#ended.reason);
-    }
-    return this.#controller.signal;
-  }
-
-  /** Answered, cancelled or cut off: nothing more may be sent for this request. */
-  get ended(): boolean {
-    return this.#ended !== undefined;
-  }
-
-  /** A notification that belongs to this request; nothing once it has ended. */
-  notify(method: string, params: JsonObject): void {
-    if (!this.ended) this.#connection.notify(method, params, this.id);
-  }
-
-  /** For the connection. A `reason` aborts the handler; without one the exchange merely ends. */
-  end(reason?: unknown): void {
-    if (this.#ended) return;
-    this.#ended = { reason };
-    if (reason !== undefined) this.#controller?.abort(reason);
-  }
 }
 
 type Reply = (response: Response | undefined, about: RequestId | undefined) => void;
@@ -221,13 +181,14 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
       return;
     }
     const responses: Response[] = [];
+    const about = members.find((member) => member.kind === "request")?.message.id;
     // Requests that are open, and one for the loop itself.
     let open = 1;
     const collect = (response: Response | undefined): void => {
       if (response) responses.push(response);
     };
     const done = (): void => {
-      if (--open === 0 && responses.length > 0 && !state.closed) write(responses, asIs);
+      if (--open === 0 && responses.length > 0 && !state.closed) write(responses, asIs, about);
     };
     for (const member of members) {
       if (member.kind !== "request") {
@@ -289,7 +250,9 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
   function abandon(id: RequestId, outcome: Outcome): void {
     const pending = take(id, outcome);
     const why = outcome.kind === "timeout" ? `No answer in ${outcome.afterMs} ms` : toReason(outcome);
-    if (pending) options.onAbandon?.(id, pending.method, why);
+    if (!pending) return;
+    options.onAbandon?.(id, pending.method, why);
+    channel.abandon?.(id);
   }
 
   function arm(id: RequestId, pending: Pending): void {
@@ -313,6 +276,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
           if (incoming.kind === "batch") receiveBatch(incoming.members, sender);
           else receive(incoming, sender, send);
         },
+        failed: (id, cause) => void take(id, { kind: "lost", cause }),
         closed: end,
       });
     },
@@ -371,7 +335,9 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
       return pending !== undefined;
     },
     drop(id, reason, isTold = false) {
-      (isTold ? abandon : take)(id, { kind: "aborted", reason });
+      const outcome = { kind: "aborted", reason } as const;
+      if (isTold) abandon(id, outcome);
+      else if (take(id, outcome)) channel.abandon?.(id);
     },
     hold() {
       state.holds++;

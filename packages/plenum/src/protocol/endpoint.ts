@@ -26,6 +26,15 @@ export interface AuthInfo {
 /** What a transport tells of a message's sender; it travels as the opaque `sender` of the JSON-RPC room. */
 export interface Sender {
   readonly auth?: AuthInfo;
+  /** A header of the HTTP request that brought the message, by its name in lower case. Absent on other transports. */
+  header?(name: string): string | undefined;
+  /** What a tool's schema annotates with `x-mcp-header` stands in headers too: the two are compared before the tool runs. */
+  readonly mirrorsParams?: boolean;
+  /**
+   * Ends the connection on which the answer would travel, but not the call: the client comes back for the rest after
+   * `retryMs`. Absent where a client could not come back.
+   */
+  disconnect?(retryMs?: number): void;
 }
 
 /** Something a handler asks of the client while it runs. */
@@ -76,6 +85,7 @@ export interface Call {
   readonly id: RequestId;
   readonly client: Caller;
   readonly auth: AuthInfo | undefined;
+  readonly sender: Sender | undefined;
   readonly link: Link;
   readonly input?: Input | undefined;
 }

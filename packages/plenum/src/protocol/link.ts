@@ -1,6 +1,6 @@
 // The way back to the caller while a call runs: what both eras' links have in common. An era adds how it asks and
 // which log messages its caller wants.
-import type { Exchange } from "../jsonrpc/connection.ts";
+import type { Exchange } from "../jsonrpc/exchange.ts";
 import type { JsonObject, Request } from "../jsonrpc/message.ts";
 import type { Ask, Call, Caller, Link, Sender } from "./endpoint.ts";
 import { findMethod, type Method, methodIn } from "./methods.ts";
@@ -83,14 +83,15 @@ export function toCall(
   ends: LinkEnds,
 ): Call {
   const { params, meta } = readParams(method, request, client.revision);
-  const auth = (exchange.sender as Sender | undefined)?.auth;
+  const sender = exchange.sender as Sender | undefined;
   return {
     method: request.method,
     params,
     meta,
     id: request.id,
     client,
-    auth,
+    auth: sender?.auth,
+    sender,
     link: new CallLink(exchange, client, ends),
   };
 }

@@ -1,7 +1,8 @@
 // One of the two files that know both eras; the other is dial.ts. It serves an endpoint on a channel: each message is
 // read once for the era it belongs to, so that clients of either may use one connection, even at the same time.
 import type { Channel } from "../jsonrpc/channel.ts";
-import { createConnection } from "../jsonrpc/connection.ts";
+import { type Answer, type Connection, createConnection } from "../jsonrpc/connection.ts";
+import type { Exchange } from "../jsonrpc/exchange.ts";
 import { isRequestId, type Request } from "../jsonrpc/message.ts";
 import { toLine } from "../util/quote.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -34,10 +35,78 @@ export interface Serving {
   readonly closed: Promise<void>;
 }
 
+/** Requests that are each answered by themselves, whoever sent them: nothing is kept from one to the next. */
+export interface EachServing {
+  /** The error's HTTP status is `statusOf` its answer. */
+  request(request: Request, exchange: Exchange): Promise<Answer>;
+  /** Answers the subscriptions that are open. */
+  close(): void;
+}
+
+/** Serves the stateless era where every request has a stream of its own. */
+export function serveEach(endpoint: Endpoint, options: ServeOptions = {}): EachServing {
+  const supported = toSupported(options);
+  const stateless = openStateless(toGround(endpoint, noConnection, false, supported, options));
+  const unwatch = endpoint.watch((change) => {
+    if (change.kind !== "closing") return stateless.changed(change);
+    unwatch();
+    stateless.close();
+  });
+  return {
+    request: async (request, exchange) => stateless.request(request, exchange),
+    close() {
+      unwatch();
+      stateless.close();
+    },
+  };
+}
+
+/**
+ * Serves a sessioned revision without sessions: a handshake opens nothing, and calls come without one. The client is
+ * nobody that can be asked.
+ */
+export function serveUnbound(endpoint: Endpoint, revision: Revision, options: ServeOptions = {}): EachServing {
+  const ground = toGround(endpoint, noConnection, false, toSupported(options), options);
+  return {
+    request: async (request, exchange) =>
+      openSessioned(ground, request.method === "initialize" ? undefined : revision).request(request, exchange),
+    close() {},
+  };
+}
+
+/** For what no revision sends without a session: questions, and changes that nobody asked about. */
+const noConnection: Connection = {
+  open() {},
+  closed: true,
+  inFlight: 0,
+  request: async () => ({ kind: "lost", cause: undefined }),
+  notify() {},
+  touch: () => false,
+  drop() {},
+  hold: () => () => {},
+  cancel: () => false,
+  close() {},
+};
+
+function toSupported({ revisions: spoken = revisions }: ServeOptions): readonly Revision[] {
+  const supported = [...revisions].reverse().filter((revision) => spoken.includes(revision));
+  if (supported.length === 0) throw new TypeError("No revision to serve");
+  return supported;
+}
+
+function toGround(
+  endpoint: Endpoint,
+  connection: Connection,
+  oneStream: boolean,
+  supported: readonly Revision[],
+  { maxSubscriptions = 1000, askTimeoutMs = 600_000 }: ServeOptions,
+): Ground {
+  return { endpoint, connection, oneStream, supported, limits: { maxSubscriptions, askTimeoutMs } };
+}
+
 /** Serves an endpoint to whoever is at the other end of the channel, in every revision. */
 export function serve(endpoint: Endpoint, channel: Channel, options: ServeOptions = {}): Serving {
-  const supported = [...revisions].reverse().filter((revision) => (options.revisions ?? revisions).includes(revision));
-  if (supported.length === 0) throw new TypeError("No revision to serve");
+  const supported = toSupported(options);
   const speaksStateless = supported.some((revision) => factsOf(revision).era === "stateless");
   const speaksSessioned = supported.some((revision) => factsOf(revision).era === "sessioned");
 
@@ -67,13 +136,7 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
         resolve();
       },
     });
-    const ground: Ground = {
-      endpoint,
-      connection,
-      oneStream: channel.oneStream,
-      supported,
-      limits: { maxSubscriptions: options.maxSubscriptions ?? 1000, askTimeoutMs: options.askTimeoutMs ?? 600_000 },
-    };
+    const ground = toGround(endpoint, connection, channel.oneStream, supported, options);
     const sessioned = openSessioned(ground);
     const stateless = openStateless(ground);
     const eraOf = (request: Request): Era => {
@@ -103,7 +166,7 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
 }
 
 /** A request says which era it belongs to: by its `_meta`, or by a method that only one era has. */
-function isStateless(request: Request): boolean {
+export function isStateless(request: Request): boolean {
   const meta = metaOf(request.params);
   if (Object.hasOwn(meta, metaKeys.protocolVersion) || Object.hasOwn(meta, metaKeys.clientCapabilities)) return true;
   const method = findMethod(request.method);

@@ -1,13 +1,15 @@
 // A channel that also reports what passes through it: for logs, tests and inspectors. It shows everything, secrets
 // included, and leaves nothing out: whoever keeps the reports decides what to take out of them.
 import type { Channel, Target } from "../jsonrpc/channel.ts";
-import type { Incoming, Message } from "../jsonrpc/message.ts";
+import type { Incoming, Message, RequestId } from "../jsonrpc/message.ts";
 
 export type TapEvent =
   /** A result may be `PreparedJson`; `formatMessage` writes either as text. */
   | { readonly kind: "sent"; readonly message: Message | readonly Message[]; readonly at: number }
   /** As it was read; what could not be is `invalid`, with the answer it deserves. */
   | { readonly kind: "received"; readonly incoming: Incoming; readonly at: number }
+  /** The answer to this request of ours will not come, and the channel goes on. */
+  | { readonly kind: "failed"; readonly id: RequestId; readonly cause: unknown; readonly at: number }
   /** The last one. `cause` is undefined when the end was orderly. */
   | { readonly kind: "closed"; readonly cause: unknown; readonly at: number };
 
@@ -34,6 +36,10 @@ export function tapChannel(channel: Channel, report: TapReport): Channel {
           tell({ kind: "received", incoming, at: Date.now() });
           receiver.receive(incoming, sender);
         },
+        failed(id, cause) {
+          tell({ kind: "failed", id, cause, at: Date.now() });
+          receiver.failed?.(id, cause);
+        },
         closed(cause) {
           isClosed = true;
           tell({ kind: "closed", cause, at: Date.now() });
@@ -46,6 +52,7 @@ export function tapChannel(channel: Channel, report: TapReport): Channel {
       channel.send(message, about);
       if (!isClosed) tell({ kind: "sent", message, at: Date.now() });
     },
+    abandon: (id) => channel.abandon?.(id),
     close: () => channel.close(),
     ...(channel.ended && { ended: channel.ended }),
   };

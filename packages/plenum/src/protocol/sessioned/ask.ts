@@ -1,6 +1,7 @@
 // How the sessioned era asks: a request to the client on the same connection, and a wait for its answer. Loaded by the
 // first ask or step, and by the first result that asks.
-import type { Connection, Exchange, Outcome } from "../../jsonrpc/connection.ts";
+import type { Connection, Outcome } from "../../jsonrpc/connection.ts";
+import type { Exchange } from "../../jsonrpc/exchange.ts";
 import { isObject, type JsonObject } from "../../jsonrpc/message.ts";
 import type { Ask } from "../endpoint.ts";
 import { assertOpen, McpError } from "../errors.ts";

@@ -1,6 +1,6 @@
 // The sessioned era on the serving side: the handshake, then calls in the session that it opened.
 // Specification: basic/lifecycle of 2024-11-05 to 2025-11-25.
-import type { Exchange } from "../../jsonrpc/connection.ts";
+import type { Exchange } from "../../jsonrpc/exchange.ts";
 import type { JsonObject, Request } from "../../jsonrpc/message.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Call, Caller, Description } from "../endpoint.ts";
@@ -31,9 +31,10 @@ export interface SessionedEra extends Era {
   revision(): Revision | undefined;
 }
 
-export function openSessioned({ endpoint, connection, supported, limits }: Ground): SessionedEra {
+/** @param unbound no handshake comes before the calls, which are of this revision: nothing is known of the client */
+export function openSessioned({ endpoint, connection, supported, limits }: Ground, unbound?: Revision): SessionedEra {
   const offered = supported.filter((revision) => factsOf(revision).era === "sessioned");
-  let session: Session | undefined;
+  let session = unbound && toSession(toCaller(undefined, unbound), endpoint.describe());
   let isOpening = false;
 
   const ends: LinkEnds = {
@@ -59,18 +60,7 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
       const result = encodeResult(method, toInitializeResult(description, revision), revision) as JsonObject;
       // A cancelled or cut-off handshake opens nothing.
       if (exchange.ended) return result;
-      const { capabilities, logLevel } = description;
-      session = {
-        revision,
-        client: call.client,
-        capabilities,
-        subscriptions: new Set(),
-        pages: new Set(),
-        roots: {},
-        logLevel,
-        initialized: false,
-        waiting: new Set(),
-      };
+      session = toSession(call.client, description);
       return result;
     } finally {
       isOpening = false;
@@ -138,6 +128,20 @@ export function openSessioned({ endpoint, connection, supported, limits }: Groun
     close() {
       session = undefined;
     },
+  };
+}
+
+function toSession(client: Caller, { capabilities, logLevel }: Description): Session {
+  return {
+    revision: client.revision,
+    client,
+    capabilities,
+    subscriptions: new Set(),
+    pages: new Set(),
+    roots: {},
+    logLevel,
+    initialized: false,
+    waiting: new Set(),
   };
 }
 

@@ -1,6 +1,7 @@
 // The stateless era on the serving side: every request is complete in itself, and nothing is remembered between two.
 // Only open listen requests are held, as long as they are open. Specification: basic of 2026-07-28.
-import type { Answer, Exchange } from "../../jsonrpc/connection.ts";
+import type { Answer } from "../../jsonrpc/connection.ts";
+import type { Exchange } from "../../jsonrpc/exchange.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Call, Description, Result } from "../endpoint.ts";
 import type { Era, Ground } from "../era.ts";
@@ -28,6 +29,8 @@ export function openStateless(ground: Ground): Era {
   const { endpoint, oneStream, supported, limits } = ground;
   const spoken = supported.filter((revision) => factsOf(revision).era === "stateless");
   const subscriptions = new Set<Subscription>();
+  // Where requests have streams of their own, they may be anybody's.
+  const ofPeer = (): Iterable<Subscription> => (oneStream ? subscriptions : []);
   const isDeclared = (path: string): boolean => hasCapability(endpoint.describe().capabilities, path);
   const encode = (method: Method | undefined, result: Result, revision: Revision): Answer => ({
     result: encodeResult(method, result, revision, endpoint),
@@ -42,7 +45,7 @@ export function openStateless(ground: Ground): Era {
     const requested = { ...(call.params.notifications as Filter), ...narrowed };
     const filter = toHonoured(requested, endpoint.describe().capabilities);
     // Once more, for those that came at the same time.
-    assertFew(filter, limits.maxSubscriptions, subscriptions);
+    assertFew(filter, limits.maxSubscriptions, ofPeer());
     const subscription = createSubscription(exchange, filter);
     // A cancelled one ends at once and without an answer: nothing is to hold on to it.
     const drop = (): void => {
@@ -96,7 +99,7 @@ export function openStateless(ground: Ground): Era {
           call = (await round()).call;
         if (method?.name === "subscriptions/listen")
           // Before anybody looks for each of the resources.
-          assertFew(call.params.notifications as Filter, limits.maxSubscriptions, subscriptions);
+          assertFew(call.params.notifications as Filter, limits.maxSubscriptions, ofPeer());
         let result: Result = {};
         let failure: { readonly error: unknown } | undefined;
         try {

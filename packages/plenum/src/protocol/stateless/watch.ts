@@ -1,7 +1,7 @@
 // How the stateless era tells of changes: on `subscriptions/listen`, a request that stays open. It is acknowledged
 // first, then carries what its filter asked for, each message tagged with the request's id.
 // Specification: basic/patterns/subscriptions.
-import type { Exchange } from "../../jsonrpc/connection.ts";
+import type { Exchange } from "../../jsonrpc/exchange.ts";
 import type { JsonObject } from "../../jsonrpc/message.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Change, Result } from "../endpoint.ts";

@@ -1,0 +1,85 @@
+// The seam between the HTTP core and what feeds it: one HTTP request, and the way to answer it. `node.ts` makes them of
+// node:http's objects, `server.ts` of Request and Response; the core sees neither.
+import type { AuthInfo } from "../../protocol/endpoint.ts";
+
+export type Headers = { readonly [name: string]: string };
+
+/** What of a request can be looked at before its body. */
+export interface HttpHead {
+  /** In upper case. */
+  readonly method: string;
+  /** Without the query, as it was sent: not decoded. */
+  readonly path: string;
+  /** Without the question mark; empty where there is none. */
+  readonly query: string;
+  /** By its name in lower case. Several of one name are joined by ", ", so that a header that is to stand once is not found valid. */
+  header(name: string): string | undefined;
+  /** The address of who sent it, where the runtime tells. */
+  readonly peer?: string | undefined;
+}
+
+export interface HttpRequest extends HttpHead {
+  /**
+   * The body, which must be UTF-8. Rejects with an HttpFault: longer than `maxBytes` (413), not here in time (408), cut off or
+   * no UTF-8 (400).
+   */
+  body(maxBytes: number, timeoutMs: number): Promise<string>;
+}
+
+/** The way back. Exactly one of `answer` and `stream` is called, once. */
+export interface Outlet {
+  /** The whole answer at once. */
+  answer(status: number, headers: Headers, body?: string): void;
+  /** An answer that goes on: status 200, and events follow. */
+  stream(headers: Headers): EventSink;
+  /** Calls back, once, if the client is gone before the answer is complete. Replaces the one that was set before. */
+  onGone(run: () => void): void;
+}
+
+export interface EventSink {
+  /** One or more whole events. Nothing once it is over. */
+  write(text: string): void;
+  /** Ends the stream in order: what was written arrives. */
+  end(): void;
+  /** Ends it at once; what waits is dropped. */
+  abort(): void;
+  /** Bytes that were written and not taken yet: how far behind the reader is. */
+  readonly waitingBytes: number;
+}
+
+/** A request that ends with this answer, and goes no further. */
+export class HttpFault extends Error {
+  override readonly name = "HttpFault";
+  readonly status: number;
+  readonly headers: Headers;
+  /** The JSON-RPC code of the answer's body. */
+  readonly rpcCode: number;
+
+  constructor(status: number, message: string, rpcCode = -32600, headers: Headers = {}) {
+    super(message);
+    this.status = status;
+    this.rpcCode = rpcCode;
+    this.headers = headers;
+  }
+}
+
+/** Why a request is not let in: 401 or 403, with what the client is to be told (`WWW-Authenticate`). */
+export interface Refusal {
+  readonly status: number;
+  readonly headers?: Headers;
+  readonly message?: string;
+}
+
+/** Says who sent a request, by its headers alone; or why it is not let in. What it throws is a 500, and reported. */
+export type Authenticate = (request: HttpHead) => AuthInfo | Refusal | Promise<AuthInfo | Refusal>;
+
+/** A page beside the MCP endpoint. */
+export interface RouteAnswer {
+  /** Default 200. */
+  readonly status?: number;
+  readonly headers?: Headers;
+  /** Text as it is; any other value as JSON. */
+  readonly body?: unknown;
+}
+
+export type Route = (request: HttpRequest) => RouteAnswer | Promise<RouteAnswer>;
