@@ -20,7 +20,12 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Where the room is about Node itself. Paths relative to src; a folder ends with `/`. */
-const nodeRooms: readonly string[] = ["transport/stdio/", "roots/"];
+const nodeRooms: readonly string[] = [
+  "transport/stdio/",
+  "transport/http/node.ts",
+  "transport/http/node-exchange.ts",
+  "roots/",
+];
 
 /** The two that know both eras: where a server is served, and where a client dials one. */
 const negotiators: readonly string[] = ["protocol/negotiate.ts", "protocol/dial.ts"];

@@ -1,5 +1,5 @@
 // The seam between a transport and everything above it: messages in, send, close. Nothing more.
-import type { Incoming, Message, RequestId } from "./message.ts";
+import type { Incoming, Message, Request, RequestId } from "./message.ts";
 
 export interface Channel {
   /**
@@ -10,11 +10,13 @@ export interface Channel {
   /** Begins delivery. The connection calls it once. */
   open(receiver: Receiver): void;
   /**
-   * Sends a message, or a batch of them as one. Throws only when the message cannot be written as JSON; a broken
-   * wire is told through `Receiver.closed`.
+   * Sends a message, or a batch of them as one. Throws only when the message cannot be written as JSON, or with what a
+   * `Mirror` throws; a broken wire is told through `Receiver.closed`.
    * @param about the incoming request that this message belongs to; a transport with many streams picks by it.
    */
   send(message: Message | readonly Message[], about?: RequestId): void;
+  /** This request of the peer's will not be answered, because it was cancelled: a stream that is only for it can go. */
+  dismiss?(id: RequestId): void;
   /** Nobody waits for the answer to this request of ours any more: a stream that is only for it can go. */
   abandon?(id: RequestId): void;
   /** Ends both directions; `Receiver.closed` follows. Safe to call twice. */
@@ -31,9 +33,38 @@ export interface Receiver {
   receive(incoming: Incoming, sender?: unknown): void;
   /** One request of ours came to nothing, and the channel goes on: where each has a stream of its own, each can be lost. */
   failed?(id: RequestId, cause: unknown): void;
+  /**
+   * What the peer sends by itself does not come through for now, and the channel is at work on it. Without a cause: it does
+   * again. Requests of ours can be sent meanwhile.
+   */
+  interrupted?(cause?: unknown): void;
   /** Called once. `cause` is absent when the end was orderly. */
   closed(cause?: unknown): void;
 }
+
+/** Why a request or a channel came to nothing, where that tells what can be done about it. */
+export class ChannelFault extends Error {
+  override readonly name = "ChannelFault";
+  /** The request was refused before anything came of it: it can be sent again, whatever it does. */
+  readonly isUnrun: boolean;
+  /** The peer has let go of what this channel stood for; another channel is a new beginning. */
+  readonly isRenewable: boolean;
+  /** At least one request was answered on the channel: the peer was not out of order from the first. */
+  readonly hasServed: boolean;
+
+  constructor(message: string, facts: { isUnrun?: boolean; isRenewable?: boolean; hasServed?: boolean }) {
+    super(message);
+    this.isUnrun = facts.isUnrun ?? false;
+    this.isRenewable = facts.isRenewable ?? false;
+    this.hasServed = facts.hasServed ?? false;
+  }
+}
+
+/**
+ * What of a request's params travels beside the body as well: headers by name, none for most requests. Throws for a
+ * request that must not be sent like that.
+ */
+export type Mirror = (request: Request) => { readonly [header: string]: string };
 
 /** A place that channels can be opened to: a command, a server in this process, a URL. What a client connects to. */
 export interface Target {
@@ -46,8 +77,14 @@ export interface Target {
   readonly key?: string | undefined;
   /** What is behind it can be started again after it was lost. Default false. */
   readonly restarts?: boolean;
-  /** Params that a tool's schema annotates travel beside the body as well: tools with annotations that are wrong cannot be called. */
+  /**
+   * Params that a tool's schema annotates travel beside the body as well, in the stateless era: `open` makes use of a
+   * mirror, and tools with annotations that are wrong cannot be called.
+   */
   readonly mirrorsParams?: boolean;
-  /** A new channel; after one was lost, another. Rejects when there is none to be had, and says why. */
-  open(): Channel | Promise<Channel>;
+  /**
+   * A new channel; after one was lost, another. Rejects when there is none to be had, and says why.
+   * @param mirror asked for each request of the stateless era, where `mirrorsParams` is set
+   */
+  open(mirror?: Mirror): Channel | Promise<Channel>;
 }

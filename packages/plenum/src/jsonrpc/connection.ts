@@ -50,8 +50,10 @@ export interface ConnectionOptions {
   /** Why this batch is refused as a whole; undefined when batches are spoken here. Default: refused. */
   readonly refuseBatch?: (members: readonly Single[]) => string | undefined;
   /** A request of ours was given up on (time, abort): the peer may want to know. */
-  readonly onAbandon?: (id: RequestId, method: string, reason: string) => void;
+  readonly onAbandon?: (id: RequestId, method: string, reason: string, about: RequestId | undefined) => void;
   readonly onClose?: (cause: unknown) => void;
+  /** See `Receiver.interrupted`. */
+  readonly onInterrupted?: ((cause?: unknown) => void) | undefined;
   /** What the peer sent is no message, or a batch that is refused. Given, it takes the place of the error sent back. */
   readonly onInvalid?: (invalid: Invalid) => void;
   /** An answer could not be written as it is; the peer gets an internal error instead. */
@@ -62,6 +64,7 @@ export interface ConnectionOptions {
 
 interface Pending {
   readonly method: string;
+  readonly about: RequestId | undefined;
   readonly settle: (outcome: Outcome) => void;
   readonly timeoutMs: number;
   readonly order: number;
@@ -151,7 +154,9 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
   }
 
   const send: Reply = (response, about) => {
-    if (response && !state.closed) write([response], ([one]) => one as Response, about);
+    if (state.closed) return;
+    if (response) write([response], ([one]) => one as Response, about);
+    else if (about !== undefined) channel.dismiss?.(about);
   };
 
   function receive(incoming: Single, sender: unknown, reply: Reply): void {
@@ -188,7 +193,9 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
       if (response) responses.push(response);
     };
     const done = (): void => {
-      if (--open === 0 && responses.length > 0 && !state.closed) write(responses, asIs, about);
+      if (--open > 0 || state.closed) return;
+      if (responses.length > 0) write(responses, asIs, about);
+      else if (about !== undefined) channel.dismiss?.(about);
     };
     for (const member of members) {
       if (member.kind !== "request") {
@@ -251,7 +258,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     const pending = take(id, outcome);
     const why = outcome.kind === "timeout" ? `No answer in ${outcome.afterMs} ms` : toReason(outcome);
     if (!pending) return;
-    options.onAbandon?.(id, pending.method, why);
+    options.onAbandon?.(id, pending.method, why, pending.about);
     channel.abandon?.(id);
   }
 
@@ -277,6 +284,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
           else receive(incoming, sender, send);
         },
         failed: (id, cause) => void take(id, { kind: "lost", cause }),
+        interrupted: (cause) => options.onInterrupted?.(cause),
         closed: end,
       });
     },
@@ -296,6 +304,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
         const now = Date.now();
         const pending: Pending = {
           method,
+          about,
           order: id,
           timeoutMs: toLimit(timeoutMs),
           maxTimeoutMs: toLimit(maxTimeoutMs),

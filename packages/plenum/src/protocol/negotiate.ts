@@ -33,6 +33,8 @@ export interface Serving {
   close(graceMs?: number): void;
   /** Settles when the channel is closed, from whichever side. */
   readonly closed: Promise<void>;
+  /** What a handshake agreed on, if there was one. */
+  revision(): Revision | undefined;
 }
 
 /** Requests that are each answered by themselves, whoever sent them: nothing is kept from one to the next. */
@@ -111,6 +113,7 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
   const speaksSessioned = supported.some((revision) => factsOf(revision).era === "sessioned");
 
   let stop = (_graceMs?: number): void => {};
+  let spoken = (): Revision | undefined => undefined;
   const closed = new Promise<void>((resolve) => {
     const connection = createConnection(channel, {
       ...(options.maxInFlight === undefined ? undefined : { maxInFlight: options.maxInFlight }),
@@ -128,7 +131,8 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
         return requests.some(({ method }) => method === "initialize") ? "initialize stands alone" : undefined;
       },
       onUnwritable: (error) => endpoint.report(error, { method: "an answer" }),
-      onAbandon: (requestId, _method, reason) => connection.notify("notifications/cancelled", { requestId, reason }),
+      onAbandon: (requestId, _method, reason, about) =>
+        connection.notify("notifications/cancelled", { requestId, reason }, about),
       onClose: () => {
         unwatch();
         sessioned.close();
@@ -138,6 +142,7 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
     });
     const ground = toGround(endpoint, connection, channel.oneStream, supported, options);
     const sessioned = openSessioned(ground);
+    spoken = sessioned.revision;
     const stateless = openStateless(ground);
     const eraOf = (request: Request): Era => {
       // Without sessions only `initialize` belongs to their era, which says what is spoken instead.
@@ -162,7 +167,7 @@ export function serve(endpoint: Endpoint, channel: Channel, options: ServeOption
       setTimeout(look);
     };
   });
-  return { close: (graceMs) => stop(graceMs), closed };
+  return { close: (graceMs) => stop(graceMs), closed, revision: () => spoken() };
 }
 
 /** A request says which era it belongs to: by its `_meta`, or by a method that only one era has. */

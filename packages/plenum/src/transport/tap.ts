@@ -40,6 +40,7 @@ export function tapChannel(channel: Channel, report: TapReport): Channel {
           tell({ kind: "failed", id, cause, at: Date.now() });
           receiver.failed?.(id, cause);
         },
+        interrupted: (cause) => receiver.interrupted?.(cause),
         closed(cause) {
           isClosed = true;
           tell({ kind: "closed", cause, at: Date.now() });
@@ -52,6 +53,7 @@ export function tapChannel(channel: Channel, report: TapReport): Channel {
       channel.send(message, about);
       if (!isClosed) tell({ kind: "sent", message, at: Date.now() });
     },
+    dismiss: (id) => channel.dismiss?.(id),
     abandon: (id) => channel.abandon?.(id),
     close: () => channel.close(),
     ...(channel.ended && { ended: channel.ended }),
@@ -66,8 +68,8 @@ export function tapTarget(target: Target, report: TapReport): Target {
     key,
     ...(restarts !== undefined && { restarts }),
     ...(mirrorsParams !== undefined && { mirrorsParams }),
-    async open() {
-      return tapChannel(await target.open(), report);
+    async open(mirror) {
+      return tapChannel(await target.open(mirror), report);
     },
   };
 }

@@ -10,6 +10,8 @@ export interface HttpHead {
   readonly method: string;
   /** Without the query, as it was sent: not decoded. */
   readonly path: string;
+  /** What was in front of `path` before whoever mounted the handler took it off. */
+  readonly base?: string | undefined;
   /** Without the question mark; empty where there is none. */
   readonly query: string;
   /** By its name in lower case. Several of one name are joined by ", ", so that a header that is to stand once is not found valid. */

@@ -1,0 +1,53 @@
+// Reads the body of a request: bounded in size and time, and UTF-8 to the letter.
+import { HttpFault } from "./exchange.ts";
+
+/** Rejects with an HttpFault: 413, 408, or 400 for what is no UTF-8 or was cut off. */
+export async function readUtf8(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  timeoutMs: number,
+): Promise<string> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new HttpFault(408, `The body did not come in ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([collect(chunks, maxBytes), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of chunks) {
+      length += chunk.byteLength;
+      if (length > maxBytes) throw new HttpFault(413, `The body has more than ${maxBytes} bytes`);
+      parts.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof HttpFault) throw error;
+    throw new HttpFault(400, "The body was cut off");
+  }
+  return decodeUtf8(parts, length);
+}
+
+export function decodeUtf8(parts: readonly Uint8Array[], length: number): string {
+  let whole = parts[0] ?? new Uint8Array(0);
+  if (parts.length > 1) {
+    whole = new Uint8Array(length);
+    let at = 0;
+    for (const part of parts) {
+      whole.set(part, at);
+      at += part.byteLength;
+    }
+  }
+  try {
+    // One for each: a decoder that failed may keep what it had.
+    return new TextDecoder("utf-8", { fatal: true }).decode(whole);
+  } catch {
+    throw new HttpFault(400, "The body is not valid UTF-8", -32700);
+  }
+}

@@ -1,0 +1,428 @@
+// A client's channel over HTTP: every message is a POST, whose answer is JSON or a stream of events; in a session the
+// server has a stream for itself besides. What belongs to which era is read from the messages that pass.
+// Specification: basic/transports § Streamable HTTP of 2025-03-26 and later, basic/transports/streamable-http.
+import { type Channel, ChannelFault, type Mirror, type Receiver } from "../../jsonrpc/channel.ts";
+import {
+  formatMessage,
+  type Incoming,
+  type Message,
+  parseMessage,
+  type Request,
+  type RequestId,
+  type Response as RpcResponse,
+  type Single,
+} from "../../jsonrpc/message.ts";
+import { describe } from "../../protocol/outgoing.ts";
+import { reasonOf } from "../../util/call-back.ts";
+import type { OldTransport } from "../sse/client.ts";
+import { discard, readText, request, typeOf } from "./client-fetch.ts";
+import { headersOf, type Standing, sessionHeaders, toLastEvent, versionOf } from "./client-headers.ts";
+import { type HeaderRecord, type HttpSettings, nameOfUrl } from "./client-options.ts";
+import { type HttpRefusal, isModernError, isPassing, readRefusal, statusIn, toRefused } from "./client-refusal.ts";
+import { followStream } from "./client-stream.ts";
+import { headerNames } from "./headers.ts";
+
+/** Which transport a URL was found to have. */
+export type Verdict = "streamable" | "sse";
+
+export interface HttpChannelOptions {
+  readonly settings: HttpSettings;
+  readonly mirror: Mirror | undefined;
+  readonly verdict: Verdict | undefined;
+  readonly onVerdict: (verdict: Verdict) => void;
+}
+
+/** One POST of ours, until all its requests are answered. */
+interface Post {
+  readonly text: string;
+  readonly headers: HeaderRecord;
+  /** Requests in it that are not answered yet, with what they are in words. */
+  readonly waiting: Map<RequestId, Request>;
+  readonly what: string;
+  /** Where it is a single message. */
+  readonly method: string | undefined;
+  readonly isStateless: boolean;
+  readonly stop: AbortController;
+}
+
+const accept = "application/json, text/event-stream";
+/** How long the end of a session may take to be told. */
+const deleteMs = 3000;
+/** How long other requests of a session that is gone may take to be refused as well. */
+const refusedMs = 1000;
+// Visible ASCII.
+const sessionId = /^[\x21-\x7e]+$/;
+
+export function openHttpChannel(options: HttpChannelOptions): Channel {
+  const { settings, mirror } = options;
+  const state = {
+    receiver: undefined as Receiver | undefined,
+    isClosed: false,
+    standing: { session: undefined, agreed: undefined, stateless: undefined } as Standing,
+    /** A request behind the handshake was answered. */
+    hasServed: false,
+    posts: new Set<Post>(),
+    byId: new Map<RequestId, Post>(),
+    /** Posts that the server has not said anything to yet. */
+    unheard: new Set<Post>(),
+    /** What waits until the server has heard that the session is open. */
+    gate: undefined as Promise<void> | undefined,
+    /** Streams that could not be taken up again so far. */
+    troubled: new Set<object>(),
+    /** Posts that were refused because the session is gone; undefined while it is not. */
+    refused: undefined as Set<Post> | undefined,
+    old: undefined as OldTransport | undefined,
+  };
+  const { posts, byId, unheard, troubled } = state;
+  // Ends all streams, and every request that is under way.
+  const ending = new AbortController();
+  let settleEnded = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    settleEnded = resolve;
+  });
+
+  const stand = (next: Partial<Standing>): void => {
+    state.standing = { ...state.standing, ...next };
+  };
+  const secrets = (): string[] => (state.standing.session === undefined ? [] : [state.standing.session]);
+
+  // --- what comes in
+
+  function deliver(incoming: Incoming): void {
+    if (state.isClosed) return;
+    for (const one of incoming.kind === "batch" ? incoming.members : [incoming]) note(one);
+    state.receiver?.receive(incoming);
+  }
+
+  /** What an answer says about the channel, before anybody acts on it. */
+  function note(incoming: Single): void {
+    if (incoming.kind === "invalid") {
+      if (incoming.id !== undefined) answered(incoming.id);
+      return;
+    }
+    if (incoming.kind !== "response" || incoming.message.id === undefined || incoming.message.id === null) return;
+    const { message } = incoming;
+    const asked = answered(message.id as RequestId);
+    if (asked?.method === "initialize") {
+      const result = "result" in message ? (message.result as { readonly protocolVersion?: unknown }) : undefined;
+      if (typeof result?.protocolVersion === "string") stand({ agreed: result.protocolVersion });
+      else stand({ session: undefined });
+    } else if (asked) state.hasServed = true;
+  }
+
+  function answered(id: RequestId): Request | undefined {
+    const post = byId.get(id);
+    const asked = post?.waiting.get(id);
+    byId.delete(id);
+    post?.waiting.delete(id);
+    return asked;
+  }
+
+  /** The answer to a request, in the server's words or in ours. */
+  function answer(id: RequestId, error: { readonly code: number; readonly message: string }): void {
+    deliver({ kind: "response", message: { jsonrpc: "2.0", id, error } });
+  }
+
+  /** One text with messages that belong to a POST. An error that does not say whose it is, is the POST's. */
+  function take(text: string, post?: Post): void {
+    const incoming = parseMessage(text);
+    const isNobodys = incoming.kind === "response" && (incoming.message.id ?? undefined) === undefined;
+    const [id] = post?.waiting.keys() ?? [];
+    if (isNobodys && id !== undefined)
+      deliver({ kind: "response", message: { ...incoming.message, id } as RpcResponse });
+    else deliver(incoming);
+  }
+
+  /** What was asked will not be answered. */
+  function fail(post: Post, cause: unknown): void {
+    if (state.isClosed) return;
+    const ids = [...post.waiting.keys()];
+    for (const id of ids) {
+      answered(id);
+      state.receiver?.failed?.(id, cause);
+    }
+    if (ids.length > 0 || post.stop.signal.aborted || post.method === undefined) return;
+    // Nobody waits for a notification, but somebody may wonder.
+    const message = `${post.what} did not reach the server: ${reasonOf(cause)}`;
+    deliver({ kind: "invalid", answer: { jsonrpc: "2.0", error: { code: -32603, message } } });
+  }
+
+  /** Whoever speaks no modern revision has no answer to the question for it: that is one too. */
+  function refuseProbe(post: Post, why: string): boolean {
+    if (post.method !== "server/discover") return false;
+    for (const id of [...post.waiting.keys()]) answer(id, { code: -32601, message: why });
+    return true;
+  }
+
+  function end(cause?: unknown): void {
+    if (state.isClosed) return;
+    state.isClosed = true;
+    ending.abort(cause);
+    for (const post of posts) post.stop.abort(cause);
+    byId.clear();
+    state.receiver?.closed(cause);
+  }
+
+  // --- what goes out
+
+  function toPost(message: Message | readonly Message[]): Post {
+    const messages: readonly Message[] = Array.isArray(message) ? message : [message as Message];
+    const single = messages.length === 1 ? messages[0] : undefined;
+    const requests = messages.filter((one): one is Request => "method" in one && "id" in one);
+    const version = single && versionOf(single);
+    const text = formatMessage(message);
+    const headers = headersOf(single ?? (messages[0] as Message), state.standing, mirror);
+    if (version !== undefined) stand({ stateless: version });
+    const method = single && "method" in single ? single.method : undefined;
+    return {
+      text,
+      headers,
+      waiting: new Map(requests.map((one) => [one.id, one])),
+      what: single && "method" in single ? describe(single.method, single.params ?? {}) : "an answer",
+      method,
+      isStateless: version !== undefined,
+      stop: new AbortController(),
+    };
+  }
+
+  async function run(post: Post): Promise<void> {
+    try {
+      if (post.method !== "notifications/initialized") await state.gate;
+      if (post.stop.signal.aborted || state.isClosed) return;
+      if (state.refused && !post.isStateless) return void state.refused.add(post);
+      if (!state.old && post.method === "initialize" && options.verdict === "sse") await goOld(post.stop.signal);
+      if (state.old) return await postOld(state.old, post);
+      unheard.add(post);
+      const headers = { "content-type": "application/json", accept, ...post.headers };
+      const { signal } = post.stop;
+      const response = await request(settings, { method: "POST", url: settings.url, headers, body: post.text, signal });
+      unheard.delete(post);
+      if (response.ok) await readAnswer(post, response);
+      else await readNo(post, await readRefusal(response, signal, secrets()));
+    } catch (error) {
+      if (!post.stop.signal.aborted) fail(post, error);
+    } finally {
+      unheard.delete(post);
+      if (!state.old && !state.refused?.has(post)) {
+        // Whatever became of it, nobody waits for ever.
+        if (!post.stop.signal.aborted) fail(post, new Error("the server gave no answer"));
+        posts.delete(post);
+      }
+      if (state.refused && unheard.size === 0) renounce();
+    }
+  }
+
+  async function readAnswer(post: Post, response: Response): Promise<void> {
+    const type = typeOf(response);
+    if (post.method === "initialize") {
+      const session = response.headers.get(headerNames.session) ?? undefined;
+      if (session !== undefined && !sessionId.test(session)) {
+        discard(response);
+        throw new Error("the server gave a session id with characters that it cannot have");
+      }
+      stand({ session });
+    }
+    if (post.waiting.size === 0) {
+      discard(response);
+      if (post.method === "notifications/initialized") listen();
+    } else if (type === "application/json") {
+      take(await readText(response, settings.maxResponseBytes, post.stop.signal), post);
+      if (!refuseProbe(post, "the answer is none"))
+        fail(post, new Error("the server's answer is not to what was asked"));
+    } else if (type === "text/event-stream") {
+      await followAnswer(post, response);
+    } else {
+      discard(response);
+      const why = `HTTP ${response.status} without an answer that is JSON or a stream of events`;
+      if (!refuseProbe(post, why)) throw new Error(`${why}: is ${nameOfUrl(settings.url)} the URL of an MCP server?`);
+    }
+  }
+
+  async function followAnswer(post: Post, first: Response): Promise<void> {
+    try {
+      await followStream(first, {
+        signal: post.stop.signal,
+        maxEventBytes: settings.maxEventBytes,
+        reconnect: settings.reconnect,
+        resumes: post.isStateless ? "never" : "after-event",
+        open: (lastEventId) => get(lastEventId, post.stop.signal),
+        onData: (data) => take(data, post),
+        isDone: () => post.waiting.size === 0,
+        onTrouble: (cause) => trouble(post, cause),
+      });
+    } finally {
+      trouble(post);
+    }
+  }
+
+  // --- a status that says no
+
+  async function readNo(post: Post, refusal: HttpRefusal): Promise<void> {
+    const { status, error } = refusal;
+    const [id] = post.waiting.keys();
+    const isOurs = error !== undefined && id !== undefined && (refusal.id === undefined || refusal.id === id);
+    if (post.headers[headerNames.session] !== undefined && isForgotten(refusal, id)) return forget(post);
+    if (post.method === "initialize" && [400, 404, 405].includes(status) && !isAnswer(refusal)) {
+      const isOld = await goOld(post.stop.signal);
+      if (isOld && state.old) return postOld(state.old, post);
+    }
+    if (isOurs && status !== 401 && status !== 403) return answer(id, error);
+    // Authorization and overload say nothing about what a server speaks.
+    const isEra = status < 500 ? ![401, 403, 407].includes(status) && !isPassing(status) : status === 501;
+    if (isEra && refuseProbe(post, `HTTP ${status}${refusal.excerpt}`)) return;
+    throw toRefused(refusal, post.what);
+  }
+
+  // --- the session
+
+  async function get(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
+    const headers = {
+      accept: "text/event-stream",
+      ...sessionHeaders(state.standing),
+      ...(lastEventId !== undefined && toLastEvent(lastEventId)),
+    };
+    const response = await request(settings, { method: "GET", url: settings.url, headers, signal });
+    if (response.ok) return response;
+    throw toRefused(await readRefusal(response, signal, secrets()), "GET of the stream");
+  }
+
+  /** What the server sends by itself. It need not offer that. */
+  function listen(): void {
+    if (state.old || state.isClosed) return;
+    const place = {};
+    let wasOpen = false;
+    followStream(undefined, {
+      signal: ending.signal,
+      maxEventBytes: settings.maxEventBytes,
+      reconnect: settings.reconnect,
+      resumes: "always",
+      async open(lastEventId) {
+        const response = await get(lastEventId, ending.signal);
+        wasOpen ||= typeOf(response) === "text/event-stream";
+        return response;
+      },
+      onData: (data) => take(data),
+      isDone: () => false,
+      onTrouble: (cause) => trouble(place, cause),
+    }).catch((cause) => {
+      const status = statusIn(cause);
+      if (wasOpen && status === 404 && state.standing.session !== undefined) forget(undefined);
+      // A client that hears nothing any more without anybody knowing is worse off than one whose connection is lost.
+      else if (wasOpen || status === undefined || isPassing(status)) end(cause);
+    });
+  }
+
+  function trouble(stream: object, cause?: unknown): void {
+    const before = troubled.size;
+    if (cause !== undefined) troubled.add(stream);
+    else troubled.delete(stream);
+    if (state.isClosed || before > 0 === troubled.size > 0) return;
+    if (troubled.size > 0) state.receiver?.interrupted?.(cause);
+    else state.receiver?.interrupted?.();
+  }
+
+  /** The server does not know the session any more. What it has refused for that never ran. */
+  function forget(post: Post | undefined): void {
+    if (!state.refused) {
+      state.refused = new Set();
+      // Those that are on their way will be refused as well, and are to be known as such.
+      const timer = setTimeout(renounce, refusedMs);
+      ending.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+    }
+    if (post) state.refused.add(post);
+    else if (unheard.size === 0) renounce();
+  }
+
+  function renounce(): void {
+    if (!state.refused || state.isClosed) return;
+    const gone = "The server does not know the session any more";
+    stand({ session: undefined });
+    for (const post of state.refused)
+      for (const id of [...post.waiting.keys()]) {
+        answered(id);
+        state.receiver?.failed?.(id, new ChannelFault(gone, { isUnrun: true }));
+      }
+    end(new ChannelFault(gone, { isRenewable: true, hasServed: state.hasServed }));
+    settleEnded();
+  }
+
+  async function endSession(): Promise<void> {
+    const headers = sessionHeaders(state.standing);
+    if (headers[headerNames.session] === undefined) return;
+    const signal = AbortSignal.timeout(deleteMs);
+    // That the server does not want to know of it, or is not there, changes nothing for us.
+    await request(settings, { method: "DELETE", url: settings.url, headers, signal }).then(discard, () => {});
+  }
+
+  // --- the transport of 2024-11-05
+
+  /** Whether the server has it: then everything goes that way from here on. */
+  async function goOld(signal: AbortSignal): Promise<boolean> {
+    const { openOldTransport } = await import("../sse/client.ts");
+    try {
+      const old = await openOldTransport({
+        settings,
+        signal: ending.signal,
+        onData: (data) => take(data),
+        onEnd(cause) {
+          const why = `The server's stream of events is over: ${reasonOf(cause)}`;
+          end(new ChannelFault(why, { isRenewable: true, hasServed: state.hasServed }));
+          settleEnded();
+        },
+      });
+      if (signal.aborted) return false;
+      state.old = old;
+      options.onVerdict("sse");
+      return true;
+    } catch {
+      options.onVerdict("streamable");
+      return false;
+    }
+  }
+
+  async function postOld(old: OldTransport, post: Post): Promise<void> {
+    await old.post(post.text, post.headers, post.what, ending.signal);
+  }
+
+  return {
+    oneStream: false,
+    ended,
+    open(receiver) {
+      state.receiver = receiver;
+    },
+    send(message) {
+      if (state.isClosed) return;
+      const post = toPost(message);
+      posts.add(post);
+      for (const id of post.waiting.keys()) byId.set(id, post);
+      const done = run(post);
+      if (post.method === "notifications/initialized") state.gate = done;
+    },
+    abandon(id) {
+      const post = byId.get(id);
+      answered(id);
+      if (post?.waiting.size === 0) post.stop.abort();
+    },
+    close() {
+      if (state.isClosed) return;
+      queueMicrotask(() => end());
+      endSession().then(settleEnded);
+    },
+  };
+}
+
+/** A proper answer of the protocol to `initialize`, which says no: there is no older transport to look for. */
+function isAnswer({ error }: HttpRefusal): boolean {
+  return (
+    isModernError(error) || error?.code === -32601 || (error?.data as { supported?: unknown })?.supported !== undefined
+  );
+}
+
+/**
+ * Whether the server says that the session is gone: by 404, but for a method that it does not know; or, as many do, by 400
+ * and words.
+ */
+function isForgotten({ status, error, id }: HttpRefusal, asked: RequestId | undefined): boolean {
+  if (status === 404) return !(error?.code === -32601 && id !== undefined && id === asked);
+  return status === 400 && id === undefined && error !== undefined && /\bsession\b/i.test(error.message);
+}

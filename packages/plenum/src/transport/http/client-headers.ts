@@ -1,0 +1,78 @@
+// What of a message stands in headers too when a client sends it: in the stateless era what it says of itself, in a
+// session the session's id and revision.
+import type { Mirror } from "../../jsonrpc/channel.ts";
+import { isObject, type Message } from "../../jsonrpc/message.ts";
+import { McpError } from "../../protocol/errors.ts";
+import { metaKeys, metaOf } from "../../protocol/meta.ts";
+import { encodeHeaderValue } from "../../util/header-value.ts";
+import type { HeaderRecord } from "./client-options.ts";
+import { headerNames } from "./headers.ts";
+import { nameOf } from "./mirror.ts";
+
+/** What the channel has learned from the messages that passed. */
+export interface Standing {
+  /** The session that the server opened. Undefined: none, or one without an id. */
+  readonly session: string | undefined;
+  /** The revision of the session, once it is agreed on. */
+  readonly agreed: string | undefined;
+  /** The revision of the last request of the stateless era. */
+  readonly stateless: string | undefined;
+}
+
+/** The version that a message of the stateless era says in its `_meta`. */
+export function versionOf(message: Message): string | undefined {
+  if (!("method" in message) || !isObject(message.params)) return undefined;
+  const version = metaOf(message.params)[metaKeys.protocolVersion];
+  return typeof version === "string" ? version : undefined;
+}
+
+/** The first revision that has the header. */
+const firstWithHeader = "2025-06-18";
+
+/** The headers of every request in a session; none before there is one. */
+export function sessionHeaders({ session, agreed }: Standing): HeaderRecord {
+  return {
+    ...(session !== undefined && { [headerNames.session]: session }),
+    ...(agreed !== undefined && agreed >= firstWithHeader && { [headerNames.revision]: agreed }),
+  };
+}
+
+/** Throws McpError for a request that cannot be sent with the headers that it needs. */
+export function headersOf(message: Message, standing: Standing, mirror: Mirror | undefined): HeaderRecord {
+  const version = versionOf(message);
+  if (version === undefined || !("method" in message)) {
+    const isInSession = standing.agreed !== undefined || standing.stateless === undefined;
+    // A new session begins without the old one's id.
+    if ("method" in message && message.method === "initialize") return {};
+    return isInSession ? sessionHeaders(standing) : statelessHeaders(message, standing.stateless as string);
+  }
+  return {
+    ...("id" in message && mirror?.(message)),
+    ...statelessHeaders(message, version),
+  };
+}
+
+function statelessHeaders(message: Message, version: string): HeaderRecord {
+  if (!("method" in message)) return { [headerNames.revision]: version };
+  const name = nameOf(message);
+  return {
+    [headerNames.revision]: version,
+    [headerNames.method]: encode(message.method, "method"),
+    ...(typeof name === "string" && { [headerNames.name]: encode(name, "name") }),
+  };
+}
+
+function encode(text: string, what: string): string {
+  try {
+    return encodeHeaderValue(text);
+  } catch (error) {
+    throw new McpError("invalid_params", `The ${what} is sent as a header too: ${(error as Error).message}`);
+  }
+}
+
+const encoder = new TextEncoder();
+
+/** An event's id as a header: its UTF-8, byte by byte, since a header has no other characters. */
+export function toLastEvent(id: string): HeaderRecord {
+  return { [headerNames.lastEvent]: String.fromCharCode(...encoder.encode(id)) };
+}

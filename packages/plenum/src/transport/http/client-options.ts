@@ -1,0 +1,100 @@
+// What an application gives to reach a server over HTTP, checked and with what it leaves out filled in.
+import { quote } from "../../util/quote.ts";
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export type HeaderRecord = { readonly [name: string]: string };
+
+export interface ReconnectOptions {
+  /** Before the first try, where the server names no time; doubled for each further one, with jitter. Default 1000. */
+  readonly delayMs?: number;
+  /** Default 30 000. */
+  readonly maxDelayMs?: number;
+  /** Tries in a row before a stream is given up. Default: without end. */
+  readonly maxAttempts?: number;
+}
+
+export interface HttpTargetOptions {
+  /** http or https, without credentials. */
+  readonly url: string | URL;
+  /** In place of the global one: with authorization, a proxy, certificates of your own. */
+  readonly fetch?: Fetch;
+  /** Sent with every request; a function is asked each time. Those that MCP itself uses cannot be replaced. */
+  readonly headers?: HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>);
+  /** Bytes that one answer in JSON may have. Default 64 MiB. */
+  readonly maxResponseBytes?: number;
+  /** Bytes that one event of a stream may have. Default 64 MiB. */
+  readonly maxEventBytes?: number;
+  /** How streams of a session are taken up again when they break. */
+  readonly reconnect?: ReconnectOptions;
+}
+
+export interface HttpSettings {
+  readonly url: URL;
+  readonly fetch: Fetch;
+  readonly headers: () => HeaderRecord | Promise<HeaderRecord>;
+  readonly maxResponseBytes: number;
+  readonly maxEventBytes: number;
+  readonly reconnect: Required<ReconnectOptions>;
+}
+
+const defaultMaxBytes = 64 * 1024 * 1024;
+
+/** Throws a TypeError for what cannot be right. */
+export function toSettings(options: HttpTargetOptions): HttpSettings {
+  const { headers = {}, maxResponseBytes = defaultMaxBytes, maxEventBytes = defaultMaxBytes } = options;
+  const given = options.fetch ?? globalThis.fetch;
+  if (typeof given !== "function") throw new TypeError("httpTarget: there is no fetch here; give one as `fetch`");
+  const { delayMs = 1000, maxDelayMs = 30_000, maxAttempts = Number.POSITIVE_INFINITY } = options.reconnect ?? {};
+  for (const [name, value] of Object.entries({ maxResponseBytes, maxEventBytes, delayMs, maxDelayMs, maxAttempts }))
+    if (!(typeof value === "number" && (value > 0 || (name === "maxAttempts" && value === 0))))
+      throw new TypeError(`httpTarget: ${name} must be a number above 0, not ${value}`);
+  return {
+    url: toUrl(options.url),
+    // As a plain function: in browsers it must not be called as a method of anything else.
+    fetch: (url, init) => given(url, init),
+    headers: toHeaders(headers),
+    maxResponseBytes,
+    maxEventBytes,
+    reconnect: { delayMs, maxDelayMs, maxAttempts },
+  };
+}
+
+function toUrl(given: string | URL): URL {
+  let url: URL;
+  try {
+    url = new URL(given);
+  } catch {
+    throw new TypeError("httpTarget: the url is none. Write it whole, such as https://example.com/mcp");
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new TypeError(`httpTarget: only http and https are spoken, not ${quote(url.protocol)}`);
+  if (url.username || url.password)
+    throw new TypeError(
+      `httpTarget: a user name or password must not stand in the url, where logs and errors show it. Give { url: ${quote(nameOfUrl(url), 200)}, headers: { authorization: … } }`,
+    );
+  url.hash = "";
+  return url;
+}
+
+/** A URL as people may see it: without the query, which may hold a secret. */
+export function nameOfUrl({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
+}
+
+function toHeaders(headers: NonNullable<HttpTargetOptions["headers"]>): HttpSettings["headers"] {
+  if (typeof headers === "function") return async () => assertHeaders(await headers());
+  const fixed = assertHeaders(headers);
+  return () => fixed;
+}
+
+/** The values may be secrets: an error names the header alone. */
+function assertHeaders(headers: HeaderRecord): HeaderRecord {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      throw new TypeError(`httpTarget: the header ${quote(name)} has a name or a value that HTTP cannot carry`);
+    }
+  }
+  return headers;
+}

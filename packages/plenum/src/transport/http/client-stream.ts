@@ -1,0 +1,152 @@
+// A stream of events from the server, taken up again where it broke: after the time that the server names, or a growing
+// one with jitter. Specification: basic/transports § Resumability and Redelivery of 2025-03-26 to 2025-11-25.
+import { McpError } from "../../protocol/errors.ts";
+import { onAbort } from "../../util/abort.ts";
+import { discard, typeOf } from "./client-fetch.ts";
+import type { ReconnectOptions } from "./client-options.ts";
+import { isPassing, statusIn } from "./client-refusal.ts";
+import { readEvents } from "./event-reader.ts";
+
+export interface FollowOptions {
+  readonly signal: AbortSignal;
+  readonly maxEventBytes: number;
+  readonly reconnect: Required<ReconnectOptions>;
+  /** When the stream is taken up again: never, if there is an event to go on from, or always. */
+  readonly resumes: "never" | "after-event" | "always";
+  /** Asks for the stream, from behind an event if there was one. Rejects with what the server says instead. */
+  readonly open: (lastEventId: string | undefined) => Promise<Response>;
+  /** One message. */
+  readonly onData: (data: string) => void;
+  /** All that was expected of the stream has come. */
+  readonly isDone: () => boolean;
+  /** It could not be taken up again at the first try, and then, without a cause, it could. */
+  readonly onTrouble: (cause?: unknown) => void;
+}
+
+/** How long a server may take to end a stream on which there is nothing more to come. */
+const lingerMs = 1000;
+
+/**
+ * Follows a stream until it is done or the signal aborts. Rejects when it is lost for good.
+ * @param first where there is one already: the answer to a POST
+ */
+export async function followStream(first: Response | undefined, options: FollowOptions): Promise<void> {
+  const { signal, reconnect, resumes, isDone, onTrouble } = options;
+  let response = first;
+  let lastId: string | undefined;
+  let retryMs: number | undefined;
+  let failures = 0;
+  let isTroubled = false;
+  let wasOpen = first !== undefined;
+  let cause: unknown;
+
+  async function read(from: Response): Promise<void> {
+    if (!from.body) throw new Error("the server's stream has no body");
+    const linger = createLinger(signal);
+    const since = Date.now();
+    try {
+      await readEvents(from.body, {
+        maxEventBytes: options.maxEventBytes,
+        signal: linger.signal,
+        onEvent({ id, event, data }) {
+          failures = 0;
+          if (id !== undefined) lastId = id === "" ? undefined : id;
+          // An event without data only tells where the stream stands.
+          if (data !== "" && (event === undefined || event === "message")) options.onData(data);
+          if (isDone()) linger.begin();
+        },
+        onRetry(ms) {
+          retryMs = ms;
+        },
+      });
+      cause = new Error("the server ended the stream before the answer came");
+    } catch (error) {
+      cause = error;
+    } finally {
+      linger.end();
+      // One that was merely quiet for long was a good one.
+      if (Date.now() - since > reconnect.maxDelayMs) failures = 0;
+    }
+  }
+
+  for (;;) {
+    if (response) await read(response);
+    if (signal.aborted || isDone()) return;
+    if (wasOpen) {
+      const canResume = resumes === "always" || (resumes === "after-event" && lastId !== undefined);
+      if (!canResume || failures >= reconnect.maxAttempts) throw cause;
+      await pause(delayOf(reconnect, failures++, retryMs), signal);
+      if (signal.aborted) return;
+    }
+    response = undefined;
+    try {
+      const next = await options.open(lastId);
+      assertStream(next);
+      response = next;
+      wasOpen = true;
+      if (isTroubled) onTrouble();
+      isTroubled = false;
+    } catch (error) {
+      if (signal.aborted) return;
+      cause = error;
+      if (error instanceof McpError && !isPassing(statusIn(error) ?? 0)) throw error;
+      // The first stream of all is tried for as well as any later one.
+      wasOpen = true;
+      if (!isTroubled) onTrouble(error);
+      isTroubled = true;
+    }
+  }
+}
+
+/** Throws McpError for what is no stream, as for a refusal. */
+function assertStream(response: Response): void {
+  if (typeOf(response) === "text/event-stream") return;
+  discard(response);
+  const { status } = response;
+  throw new McpError("peer_error", "The server answered with something else than a stream of events", {
+    data: { status },
+  });
+}
+
+/** The pause before a try. What the server asks for is the least. */
+export function delayOf(
+  { delayMs, maxDelayMs }: Required<ReconnectOptions>,
+  failures: number,
+  retryMs: number | undefined,
+): number {
+  // With jitter, so that many clients of one server do not come back in step.
+  const growing = Math.min(delayMs * 2 ** failures, maxDelayMs) * (0.5 + Math.random() / 2);
+  if (retryMs === undefined) return growing;
+  const asked = retryMs * (1 + Math.random() / 10);
+  return failures === 0 ? asked : Math.max(asked, growing);
+}
+
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      end();
+      resolve();
+    };
+    const timer = setTimeout(done, Math.min(ms, 2 ** 31 - 1));
+    let end = (): void => {};
+    end = onAbort(signal, done);
+  });
+}
+
+/** A signal that aborts with another one, or a while after `begin`. */
+function createLinger(signal: AbortSignal): { readonly signal: AbortSignal; begin(): void; end(): void } {
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const release = onAbort(signal, () => controller.abort(signal.reason));
+  return {
+    signal: controller.signal,
+    begin() {
+      timer ??= setTimeout(() => controller.abort(), lingerMs);
+    },
+    end() {
+      clearTimeout(timer);
+      release();
+    },
+  };
+}

@@ -1,0 +1,56 @@
+// Server-sent events out of a stream of bytes, with a bound on the size of one. What a line means is the parser's
+// business; how much of a stranger's stream is kept in memory is ours.
+import { createParser } from "eventsource-parser";
+import { onAbort } from "../../util/abort.ts";
+
+export interface ServerEvent {
+  /** Where the event has one of its own. */
+  readonly id: string | undefined;
+  /** Its type; undefined for a plain message. */
+  readonly event: string | undefined;
+  /** May be empty: such an event only tells its id. */
+  readonly data: string;
+}
+
+export interface EventReaderOptions {
+  /** Characters that one event may have. */
+  readonly maxEventBytes: number;
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: ServerEvent) => void;
+  /** How long the server wants us to wait before we come again. */
+  readonly onRetry: (ms: number) => void;
+}
+
+/** Reads a stream to its end, or until the signal aborts. Rejects when the stream breaks, or an event is too long. */
+export async function readEvents(body: ReadableStream<Uint8Array>, options: EventReaderOptions): Promise<void> {
+  const { maxEventBytes, signal, onEvent, onRetry } = options;
+  let isTooLong = false;
+  const parser = createParser({
+    maxBufferSize: maxEventBytes,
+    onEvent({ id, event, data }) {
+      if (data.length > maxEventBytes) isTooLong = true;
+      if (!isTooLong && !signal.aborted) onEvent({ id, event, data });
+    },
+    onRetry,
+    onError(error) {
+      // Any other is a line that means nothing, which is to be passed over.
+      if (error.type === "max-buffer-size-exceeded") isTooLong = true;
+    },
+  });
+  // Bytes that are no UTF-8 become replacement characters: the rest of the stream can still be read.
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => {});
+  const end = onAbort(signal, cancel);
+  try {
+    while (!signal.aborted) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      parser.feed(decoder.decode(value, { stream: true }));
+      if (isTooLong) throw new Error(`the server sent an event of more than ${maxEventBytes} bytes (maxEventBytes)`);
+    }
+  } finally {
+    end();
+    cancel();
+  }
+}

@@ -1,0 +1,183 @@
+// The HTTP core: one function answers an exchange, whatever feeds it and whichever revision the client speaks. What is wrong
+// with a request is found here, before any handler runs.
+import { type Incoming, parseMessage } from "../../jsonrpc/message.ts";
+import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
+import { factsOf } from "../../protocol/revisions.ts";
+import { createSseServer } from "../sse/server.ts";
+import type { Answering, AnsweringGround } from "./answering.ts";
+import { createCors } from "./cors.ts";
+import { eraOf } from "./era.ts";
+import {
+  type Authenticate,
+  HttpFault,
+  type HttpRequest,
+  type Outlet,
+  type Refusal,
+  type RouteAnswer,
+} from "./exchange.ts";
+import { accepts, isJsonType } from "./headers.ts";
+import { observe } from "./observe.ts";
+import type { HttpSettings } from "./options.ts";
+import { createGuard } from "./origin.ts";
+import type { Pulse } from "./pulse.ts";
+import { Reply, type ReplyGround } from "./reply.ts";
+import { createSessioned, sessionedOf } from "./sessioned.ts";
+import { createSessionless } from "./sessionless.ts";
+import { createStateless } from "./stateless.ts";
+
+export interface HttpCore {
+  /** Answers one exchange; never throws. */
+  handle(request: HttpRequest, outlet: Outlet): void;
+  /** Ends the connections of event streams; clients of 2025-11-25 come back after `retryMs` for the rest. */
+  disconnect(retryMs?: number): void;
+  /** Takes nothing new, ends what listens, gives what runs `graceMs` to end, then cancels it. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** The rooms that a path can lead to. */
+type Place = "mcp" | "sse" | "messages" | undefined;
+
+export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pulse): HttpCore {
+  const { sse, sessions, maxInFlight, maxStreams, routes } = settings;
+  const guard = createGuard(settings);
+  const cors = createCors(settings.cors, guard);
+  const isModern = settings.revisions.some((revision) => factsOf(revision).era === "stateless");
+  const hasLegacy = sessionedOf(settings.revisions).length > 0;
+  const open = new Set<Answering>();
+  const ground: AnsweringGround = { endpoint, settings, pulse, open };
+  const stateless = createStateless(endpoint, settings, ground);
+  const sessioned = hasLegacy && sessions ? createSessioned(endpoint, settings, sessions, pulse) : undefined;
+  const sessionless = hasLegacy && !sessions ? createSessionless(endpoint, settings, ground) : undefined;
+  const old = sse && sessions ? createSseServer(endpoint, settings, sse, sessions) : undefined;
+  const counts = { inFlight: 0, streams: 0 };
+  let isClosing = false;
+
+  const replies: ReplyGround = {
+    settings,
+    pulse,
+    mayStream: () => counts.streams < maxStreams,
+    // A stream is no request in flight any more: it may be open for days.
+    streamed(delta) {
+      counts.streams += delta;
+      counts.inFlight -= delta;
+    },
+  };
+
+  const placeOf = (path: string): Place => {
+    // Whoever routes by the whole path has looked at what is in front.
+    const isAt = (wanted: string): boolean => (settings.path === undefined ? path.endsWith(wanted) : path === wanted);
+    if (sse && isAt(sse.path)) return "sse";
+    if (sse && isAt(sse.messagesPath)) return "messages";
+    return settings.path === undefined || path === settings.path ? "mcp" : undefined;
+  };
+
+  /** Who sent it. Throws an HttpFault for who is not let in. */
+  async function admit(request: HttpRequest, auth: Authenticate): Promise<AuthInfo> {
+    const told = await auth(request);
+    if (!isRefusal(told)) return told;
+    const message = told.message ?? (told.status === 403 ? "Forbidden" : "Unauthorized");
+    throw new HttpFault(told.status, message, -32600, told.headers);
+  }
+
+  async function read(request: HttpRequest, note: (text: string) => void): Promise<Incoming> {
+    if (!isJsonType(request.header("content-type")))
+      throw new HttpFault(415, "Unsupported media type: Content-Type must be application/json");
+    const text = await request.body(settings.maxBodyBytes, settings.bodyTimeoutMs);
+    note(text);
+    return parseMessage(text);
+  }
+
+  async function post(request: HttpRequest, auth: AuthInfo | undefined, reply: Reply, note: Note): Promise<void> {
+    const accept = request.header("accept");
+    if (!accepts(accept, "application/json") || !accepts(accept, "text/event-stream"))
+      throw new HttpFault(406, "Not acceptable: Accept must have both application/json and text/event-stream");
+    const incoming = await read(request, (text) => note({ requestBytes: text.length }));
+    if (incoming.kind === "invalid") {
+      const { answer } = incoming;
+      if (!answer) throw new HttpFault(400, "Invalid request: the body is no message of JSON-RPC 2.0");
+      return reply.json(400, JSON.stringify(answer));
+    }
+    if (incoming.kind !== "batch" && "method" in incoming.message) note({ rpcMethod: incoming.message.method });
+    const version = request.header("mcp-protocol-version");
+    note({ revision: version });
+    // Nobody is there to be answered any more.
+    if (reply.isOver) return;
+    const isStateless = isModern && (!hasLegacy || eraOf(version, incoming) === "stateless");
+    if (isStateless) return stateless.post(incoming, request, auth, reply);
+    if (sessioned) return sessioned.post(incoming, request, auth, reply);
+    sessionless?.(incoming, request, auth, reply);
+  }
+
+  async function route(request: HttpRequest, reply: Reply): Promise<boolean> {
+    const page = routes.get(request.path);
+    if (!page) return false;
+    const { status = 200, headers = {}, body }: RouteAnswer = await page(request);
+    const isText = typeof body === "string" || body === undefined;
+    const type = { "content-type": isText ? "text/plain; charset=utf-8" : "application/json" };
+    reply.page(
+      status,
+      { "x-content-type-options": "nosniff", ...type, ...headers },
+      isText ? body : JSON.stringify(body),
+    );
+    return true;
+  }
+
+  async function answer(request: HttpRequest, reply: Reply, note: Note): Promise<void> {
+    if (isClosing)
+      throw new HttpFault(503, "The server is closing", -32603, { "retry-after": "5", connection: "close" });
+    if (counts.inFlight > maxInFlight)
+      throw new HttpFault(503, "Too many requests are open. Try again later", -32603, { "retry-after": "1" });
+    if (routes.size > 0 && (await route(request, reply))) return;
+    const place = placeOf(request.path);
+    if (!place) throw new HttpFault(404, "Nothing is served on this path");
+    const auth = settings.auth ? await admit(request, settings.auth) : undefined;
+    const { method } = request;
+    if (place === "sse" && method === "GET") return old?.open(request, auth, reply);
+    if (place === "messages" && method === "POST")
+      return old?.post(await read(request, (text) => note({ requestBytes: text.length })), request, auth, reply);
+    if (place === "mcp") {
+      if (method === "POST") return post(request, auth, reply, note);
+      if (sessioned && method === "GET") return sessioned.get(request, auth, reply);
+      if (sessioned && method === "DELETE") return sessioned.delete(request, auth, reply);
+    }
+    const allow = place === "sse" ? "GET" : place === "messages" || !sessioned ? "POST" : "GET, POST, DELETE";
+    throw new HttpFault(405, "Method not allowed", -32600, { allow });
+  }
+
+  return {
+    handle(request, given) {
+      const { outlet, note } = observe(request, given, settings);
+      counts.inFlight++;
+      const reply = new Reply(outlet, replies, cors?.headers(request) ?? {}, () => {
+        counts.inFlight--;
+      });
+      const fault = guard.check(request);
+      if (fault) return reply.fault(fault);
+      const preflight = request.method === "OPTIONS" ? cors?.preflight(request) : undefined;
+      if (preflight) return reply.empty(preflight.status, preflight.headers);
+      answer(request, reply, note).catch((error) => {
+        if (error instanceof HttpFault) return reply.fault(error);
+        const id = endpoint.report(error, { method: request.method });
+        reply.fault(new HttpFault(500, `Internal error (${id})`, -32603));
+      });
+    },
+
+    disconnect: (retryMs) => sessioned?.disconnect(retryMs),
+
+    async close(graceMs) {
+      isClosing = true;
+      stateless.close();
+      const until = Date.now() + graceMs;
+      const ending = [sessioned?.close(graceMs), old?.close(graceMs)];
+      while (open.size > 0 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
+      for (const one of open) one.giveUp("The server is closing");
+      await Promise.all(ending);
+    },
+  };
+}
+
+type Note = ReturnType<typeof observe>["note"];
+
+function isRefusal(told: AuthInfo | Refusal): told is Refusal {
+  return "status" in told && typeof told.status === "number";
+}

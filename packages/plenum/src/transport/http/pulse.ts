@@ -1,0 +1,52 @@
+// The clock of open streams: keep-alive lines, slow readers, answers that take long. Where one process serves everybody one
+// timer does for all; where each request lives by itself (Workers) each has its own.
+
+export interface Beating {
+  /** Called every now and then. @param now as `Date.now()` gives it */
+  beat(now: number): void;
+}
+
+export interface Pulse {
+  /** The returned function ends it. */
+  add(one: Beating): () => void;
+}
+
+/** One timer for all, which runs only while there is somebody. */
+export function createSharedPulse(periodMs: number): Pulse {
+  const all = new Set<Beating>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const tick = (): void => {
+    const now = Date.now();
+    for (const one of all) one.beat(now);
+    if (all.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+  return {
+    add(one) {
+      all.add(one);
+      timer ??= setInterval(tick, periodMs);
+      // An open stream keeps its process alive by its socket, if at all.
+      (timer as { unref?(): void }).unref?.();
+      return () => {
+        all.delete(one);
+      };
+    },
+  };
+}
+
+/** A timer for each. */
+export function createOwnPulse(periodMs: number): Pulse {
+  return {
+    add(one) {
+      const timer = setInterval(() => one.beat(Date.now()), periodMs);
+      (timer as { unref?(): void }).unref?.();
+      return () => clearInterval(timer);
+    },
+  };
+}
+
+/** How often to look, so that none of the times is missed by more than a quarter. */
+export function toPeriod(...times: readonly number[]): number {
+  return Math.min(1000, Math.max(10, Math.min(...times) / 4));
+}

@@ -1,0 +1,177 @@
+// One HTTP exchange as the core answers it: JSON, an empty answer, or a stream of events that is kept alive and given up when
+// its reader does not keep up.
+import { type ErrorResponse, formatMessage, type RequestId } from "../../jsonrpc/message.ts";
+import { keepAlive } from "./event.ts";
+import type { EventSink, Headers, HttpFault, Outlet } from "./exchange.ts";
+import { eventHeaders, jsonHeaders } from "./headers.ts";
+import type { HttpSettings } from "./options.ts";
+import type { Beating, Pulse } from "./pulse.ts";
+
+export type StreamSettings = Pick<HttpSettings, "keepAliveMs" | "readerTimeoutMs" | "maxQueuedBytes">;
+
+export interface ReplyGround {
+  readonly settings: StreamSettings;
+  readonly pulse: Pulse;
+  /** Whether one more stream may be open. */
+  readonly mayStream: () => boolean;
+  /** Told once for each stream. */
+  readonly streamed: (delta: 1 | -1) => void;
+}
+
+export class Reply {
+  readonly #outlet: Outlet;
+  readonly #ground: ReplyGround;
+  /** On every answer: what CORS says. */
+  readonly #extra: Headers;
+  readonly #done: () => void;
+  #isOver = false;
+  #sink: Sink | undefined;
+  #gone: (() => void) | undefined;
+
+  /** @param done told once, when the answer is complete or its reader gone */
+  constructor(outlet: Outlet, ground: ReplyGround, extra: Headers, done: () => void) {
+    this.#outlet = outlet;
+    this.#ground = ground;
+    this.#extra = extra;
+    this.#done = done;
+    outlet.onGone(() => {
+      this.#sink?.gone();
+      this.#lose();
+    });
+  }
+
+  /** Answered, or the client is gone: nothing more can be sent. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Calls back if the client goes before the answer is complete. */
+  onGone(run: (() => void) | undefined): void {
+    this.#gone = run;
+  }
+
+  json(status: number, text: string, headers?: Headers): void {
+    this.#answer(status, { ...jsonHeaders, ...headers }, text);
+  }
+
+  empty(status: number, headers: Headers = {}): void {
+    this.#answer(status, headers);
+  }
+
+  /** What was wrong, as a JSON-RPC error. Its text is ours: nothing of the request is in it. */
+  fault({ status, message, rpcCode, headers }: HttpFault, id?: RequestId): void {
+    const error: ErrorResponse = {
+      jsonrpc: "2.0",
+      ...(id !== undefined && { id }),
+      error: { code: rpcCode, message },
+    };
+    this.json(status, formatMessage(error), headers);
+  }
+
+  /** Whatever a page says. */
+  page(status: number, headers: Headers, body?: string): void {
+    this.#answer(status, headers, body);
+  }
+
+  get mayStream(): boolean {
+    return this.#ground.mayStream();
+  }
+
+  stream(headers?: Headers): EventSink {
+    if (this.#isOver) return noSink;
+    const sink = this.#outlet.stream({ ...eventHeaders, ...this.#extra, ...headers });
+    this.#sink = new Sink(sink, this.#ground, (isLost) => (isLost ? this.#lose() : this.#end()));
+    return this.#sink;
+  }
+
+  #answer(status: number, headers: Headers, body?: string): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#outlet.answer(status, { ...this.#extra, ...headers }, body);
+  }
+
+  #lose(): void {
+    const gone = this.#gone;
+    this.#end();
+    gone?.();
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#gone = undefined;
+    this.#done();
+  }
+}
+
+/** A stream with a pulse. */
+class Sink implements EventSink, Beating {
+  readonly #sink: EventSink;
+  readonly #ground: ReplyGround;
+  readonly #ended: (isLost: boolean) => void;
+  readonly #stop: () => void;
+  #isOver = false;
+  #wroteAt = Date.now();
+  /** Since when the reader has been behind, and by how much at its best since. */
+  #behindSince = 0;
+  #least = 0;
+
+  constructor(sink: EventSink, ground: ReplyGround, ended: (isLost: boolean) => void) {
+    this.#sink = sink;
+    this.#ground = ground;
+    this.#ended = ended;
+    ground.streamed(1);
+    this.#stop = ground.pulse.add(this);
+  }
+
+  get waitingBytes(): number {
+    return this.#sink.waitingBytes;
+  }
+
+  write(text: string): void {
+    if (this.#isOver) return;
+    this.#sink.write(text);
+    this.#wroteAt = Date.now();
+    if (this.#sink.waitingBytes > this.#ground.settings.maxQueuedBytes) this.abort();
+  }
+
+  end(): void {
+    if (!this.#over()) return;
+    this.#sink.end();
+    this.#ended(false);
+  }
+
+  abort(): void {
+    if (!this.#over()) return;
+    this.#sink.abort();
+    this.#ended(true);
+  }
+
+  gone(): void {
+    this.#over();
+  }
+
+  beat(now: number): void {
+    const { keepAliveMs, readerTimeoutMs } = this.#ground.settings;
+    const waiting = this.#sink.waitingBytes;
+    // Whoever takes a little now and then is slow, but there.
+    if (waiting === 0 || waiting < this.#least || this.#behindSince === 0) {
+      this.#behindSince = waiting === 0 ? 0 : now;
+      this.#least = waiting;
+    } else if (now - this.#behindSince >= readerTimeoutMs) {
+      this.abort();
+      return;
+    }
+    if (keepAliveMs > 0 && waiting === 0 && now - this.#wroteAt >= keepAliveMs) this.write(keepAlive);
+  }
+
+  #over(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#stop();
+    this.#ground.streamed(-1);
+    return true;
+  }
+}
+
+const noSink: EventSink = { write() {}, end() {}, abort() {}, waitingBytes: 0 };

@@ -1,0 +1,201 @@
+// One logical stream of a session: what goes to the client about one POST, or about none. Its connection may break and be
+// taken up again; the events are in the session's log meanwhile.
+import { formatEvent, formatPrimer, formatRetry } from "./event.ts";
+import { type EventSink, type Headers, HttpFault } from "./exchange.ts";
+import type { HttpSettings } from "./options.ts";
+import type { Beating, Pulse } from "./pulse.ts";
+import type { Reply } from "./reply.ts";
+import type { EventLog } from "./resume.ts";
+
+export interface StreamRules {
+  readonly settings: Pick<HttpSettings, "answers" | "streamAfterMs" | "retryMs">;
+  readonly pulse: Pulse;
+  /** The session's revision lets a server end a connection and be polled (2025-11-25). */
+  polls(): boolean;
+}
+
+/**
+ * Gives the id of the session that an answer opens, if it does.
+ * @param isHeard there is somebody to tell it
+ */
+export type OnAnswer = (isHeard: boolean) => string | undefined;
+
+export class SessionStream implements Beating {
+  readonly id: number;
+  readonly #rules: StreamRules;
+  readonly #log: EventLog;
+  readonly #dropped: (stream: SessionStream) => void;
+  /** Answers that are still to come. */
+  #answers: number;
+  /** The exchange that brought the requests, until it is answered or becomes a stream. */
+  #reply: Reply | undefined;
+  #sink: EventSink | undefined;
+  #isStreaming = false;
+  #onAnswer: OnAnswer | undefined;
+  /** What came before an answer that opens a session: the answer's headers come first. */
+  #early: string[] = [];
+  /** The last event that a connection was given. */
+  #given = 0;
+  #startedAt = Date.now();
+  #stop: () => void = () => {};
+  /** When the last answer was sent; Infinity before. */
+  endedAt: number = Number.POSITIVE_INFINITY;
+
+  constructor(
+    id: number,
+    answers: number,
+    rules: StreamRules,
+    log: EventLog,
+    dropped: (stream: SessionStream) => void,
+  ) {
+    this.id = id;
+    this.#answers = answers;
+    this.#rules = rules;
+    this.#log = log;
+    this.#dropped = dropped;
+  }
+
+  get hasEvents(): boolean {
+    return this.#isStreaming;
+  }
+
+  get isConnected(): boolean {
+    return this.#sink !== undefined || this.#reply !== undefined;
+  }
+
+  /** The POST whose requests are answered here. */
+  begin(reply: Reply, onAnswer?: OnAnswer): void {
+    this.#reply = reply;
+    this.#onAnswer = onAnswer;
+    this.#startedAt = Date.now();
+    reply.onGone(() => {
+      this.#reply = undefined;
+    });
+    this.#stop = this.#rules.pulse.add(this);
+    // The id of a session is a header, so that a stream that opens one begins with its answer.
+    if (this.#rules.settings.answers === "stream" && !onAnswer) this.#stream();
+  }
+
+  beat(now: number): void {
+    const { streamAfterMs } = this.#rules.settings;
+    if (!this.#onAnswer && now - this.#startedAt >= streamAfterMs) this.#stream();
+  }
+
+  /** Something before the answer, or about no request. */
+  push(data: string): void {
+    if (this.#onAnswer) {
+      this.#early.push(data);
+      return;
+    }
+    this.#stream();
+    this.#write(data);
+  }
+
+  /** The answers to one request, or to all of a batch. */
+  answer(texts: readonly string[], isBatch: boolean): void {
+    this.#answers -= texts.length;
+    // The answers to a batch come together; what is not among them was cancelled.
+    const isLast = isBatch || this.#answers <= 0;
+    const sessionId = this.#onAnswer?.(this.#reply !== undefined);
+    const headers = sessionId === undefined ? undefined : { "mcp-session-id": sessionId };
+    if (this.#onAnswer && (this.#rules.settings.answers === "stream" || this.#early.length > 0)) {
+      this.#stream(headers);
+      for (const early of this.#early) this.#write(early);
+    }
+    this.#onAnswer = undefined;
+    if (!this.#isStreaming) {
+      // Refusals without an id answer the whole body.
+      const [text = ""] = texts;
+      this.#reply?.json(statusOf(text), isBatch ? `[${texts.join(",")}]` : text, headers);
+      this.#end(true);
+      return;
+    }
+    for (const text of texts) this.#write(text);
+    if (isLast) this.#end(false);
+  }
+
+  /** One of the requests is not answered: it was cancelled. */
+  dismiss(): void {
+    if (--this.#answers > 0) return;
+    this.#stream();
+    this.#end(true);
+  }
+
+  /**
+   * A connection for what comes from now on, and for what came behind an event that the client had last. Without one: what
+   * nobody was given yet. False when a part of that is lost.
+   */
+  connect(reply: Reply, after?: number): boolean {
+    const events = this.#log.after(this.id, after ?? this.#given);
+    // On the listening stream a gap can only be that of a client that was away too long: it hears what there is.
+    if (!events && after !== undefined) return false;
+    this.#isStreaming = true;
+    this.#leave();
+    // An id of now would stand for what is still to be repeated: who comes back has one already.
+    this.#attach(reply, after === undefined && !events?.length);
+    for (const { id, data } of events ?? []) this.#sink?.write(formatEvent(data, id));
+    this.#given = Math.max(this.#given, after ?? 0, ...(events ?? []).map(({ id }) => Number(id.split("-")[1])));
+    if (this.endedAt !== Number.POSITIVE_INFINITY) this.#leave();
+    return true;
+  }
+
+  /** Ends the connection but not the stream: the client comes back for the rest. */
+  disconnect(retryMs: number = this.#rules.settings.retryMs): void {
+    if (!this.#rules.polls() || this.endedAt !== Number.POSITIVE_INFINITY) return;
+    this.#stream();
+    this.#sink?.write(formatRetry(retryMs));
+    this.#leave();
+  }
+
+  close(): void {
+    this.#stop();
+    this.#reply?.fault(new HttpFault(404, "The session has ended"));
+    this.#leave();
+  }
+
+  /** From here on there are events. A client that is gone may come back for them. */
+  #stream(headers?: Headers): void {
+    if (this.#isStreaming) return;
+    const reply = this.#reply;
+    if (reply && !reply.mayStream) return;
+    this.#isStreaming = true;
+    this.#reply = undefined;
+    if (reply) this.#attach(reply, true, headers);
+  }
+
+  #attach(reply: Reply, isPrimed: boolean, headers?: Headers): void {
+    const sink = reply.stream(headers);
+    this.#sink = sink;
+    reply.onGone(() => {
+      if (this.#sink === sink) this.#sink = undefined;
+    });
+    if (isPrimed && this.#rules.polls())
+      sink.write(formatPrimer(this.#log.mark(this.id), this.#rules.settings.retryMs));
+  }
+
+  #write(data: string): void {
+    if (!this.#isStreaming) return;
+    const id = this.#log.append(this.id, data);
+    if (!this.#sink) return;
+    this.#given = Number(id.split("-")[1]);
+    this.#sink.write(formatEvent(data, id));
+  }
+
+  #end(isForgotten: boolean): void {
+    this.#stop();
+    this.endedAt = Date.now();
+    this.#leave();
+    if (isForgotten) this.#dropped(this);
+  }
+
+  #leave(): void {
+    this.#sink?.end();
+    this.#sink = undefined;
+    this.#reply = undefined;
+  }
+}
+
+/** A body that is refused as a whole is a bad request; whatever else is an answer. */
+function statusOf(text: string): number {
+  return text.startsWith('{"jsonrpc":"2.0","error"') ? 400 : 200;
+}

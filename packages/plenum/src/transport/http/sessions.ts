@@ -1,0 +1,132 @@
+// The sessions of one HTTP server: made by a handshake, found by their id and their owner, ended by the client, by idleness
+// and by age. Nobody else's session can be told from one that never was.
+import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
+import { type ServeOptions, type Serving, serve } from "../../protocol/negotiate.ts";
+import { HttpFault } from "./exchange.ts";
+import { assertSessionId, type HttpSettings, type SessionSettings } from "./options.ts";
+import type { Pulse } from "./pulse.ts";
+import { type EventBudget, EventLog } from "./resume.ts";
+import { SessionChannel } from "./session-channel.ts";
+
+/** What is kept of a session besides: its kind of connection is its own affair. */
+export interface Lasting {
+  readonly owner: string;
+  readonly createdAt: number;
+  usedAt: number;
+  readonly serving: Serving;
+  readonly isBusy: boolean;
+  /** Lets go of what nobody will ask for any more. */
+  forget?(before: number): void;
+}
+
+export interface Table<S extends Lasting> {
+  readonly size: number;
+  /** Throws an HttpFault: 404 where there is none, or none of this owner's. */
+  find(id: string, owner: string): S;
+  /** Throws an HttpFault: 503 where there are too many. */
+  assertRoom(): void;
+  add(id: string, session: S): void;
+  has(id: string): boolean;
+  delete(id: string): void;
+  values(): Iterable<S>;
+  stop(): void;
+}
+
+/** How long the events of a stream that has ended are kept. */
+const lateMs = 300_000;
+const longestSweepMs = 60_000;
+
+export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: SessionSettings): Table<S> {
+  const sessions = new Map<string, S>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+
+  function isOver(session: S, now: number): boolean {
+    if (now - session.createdAt >= maxAgeMs) return true;
+    return now - session.usedAt >= idleMs && !session.isBusy;
+  }
+
+  function sweep(): void {
+    const now = Date.now();
+    for (const [id, session] of sessions) {
+      if (isOver(session, now)) end(id, session);
+      else session.forget?.(now - lateMs);
+    }
+    if (sessions.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  function end(id: string, session: S): void {
+    sessions.delete(id);
+    session.serving.close();
+  }
+
+  return {
+    get size() {
+      return sessions.size;
+    },
+    find(id, owner) {
+      const session = sessions.get(id);
+      const now = Date.now();
+      if (!session || session.owner !== owner) throw noSession();
+      if (isOver(session, now)) {
+        end(id, session);
+        throw noSession();
+      }
+      session.usedAt = now;
+      return session;
+    },
+    assertRoom() {
+      if (sessions.size >= max) sweep();
+      if (sessions.size >= max)
+        throw new HttpFault(503, "Too many sessions are open. Try again later", -32603, { "retry-after": "30" });
+    },
+    add(id, session) {
+      sessions.set(id, session);
+      timer ??= setInterval(sweep, Math.min(longestSweepMs, Math.max(50, Math.min(idleMs, maxAgeMs) / 4)));
+      (timer as { unref?(): void }).unref?.();
+    },
+    delete(id) {
+      sessions.delete(id);
+    },
+    has: (id) => sessions.has(id),
+    values: () => sessions.values(),
+    stop() {
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}
+
+function noSession(): HttpFault {
+  return new HttpFault(404, "There is no such session. Open a new one with initialize", -32001);
+}
+
+/** Who may use a session: whoever opened it. Everybody that nobody has named is one. */
+export function ownerOf(auth: AuthInfo | undefined): string {
+  return auth ? JSON.stringify([auth.subject, auth.clientId, auth.claims?.iss]) : "";
+}
+
+/** 122 random bits and more: nobody guesses one, and no two are alike. */
+export function createSessionId({ createId }: SessionSettings, taken: (id: string) => boolean): string {
+  const id = createId ? createId() : crypto.randomUUID();
+  assertSessionId(id);
+  if (taken(id)) throw new TypeError("sessions.createId gave the id of a session that is open");
+  return id;
+}
+
+/** Opens what serves one session; it is in the table once the handshake has succeeded. */
+export function openSession(
+  endpoint: Endpoint,
+  settings: HttpSettings,
+  limits: SessionSettings,
+  options: ServeOptions,
+  budget: EventBudget,
+  pulse: Pulse,
+): { readonly channel: SessionChannel; readonly serving: Serving } {
+  const log = new EventLog(limits.maxEvents, limits.maxEventBytes, budget);
+  const rules = { settings, pulse, polls: () => (serving.revision() ?? "") >= "2025-11-25" };
+  const channel = new SessionChannel(rules, log);
+  const serving: Serving = serve(endpoint, channel, options);
+  return { channel, serving };
+}

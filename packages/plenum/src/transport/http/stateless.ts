@@ -1,0 +1,51 @@
+// Streamable HTTP of 2026-07-28: every POST is complete in itself. What its headers say is compared with its body first; a
+// client that closes the connection has cancelled. Specification: basic/transports/streamable-http.
+import type { Exchange } from "../../jsonrpc/exchange.ts";
+import { formatMessage, type Incoming, type Request } from "../../jsonrpc/message.ts";
+import type { AuthInfo, Endpoint, Sender } from "../../protocol/endpoint.ts";
+import { statusOf, toErrorObject } from "../../protocol/errors.ts";
+import { serveEach } from "../../protocol/negotiate.ts";
+import { Answering, type AnsweringGround } from "./answering.ts";
+import { HttpFault, type HttpHead } from "./exchange.ts";
+import { assertMirrored } from "./mirror.ts";
+import type { HttpSettings } from "./options.ts";
+import type { Reply } from "./reply.ts";
+
+export interface Stateless {
+  post(incoming: Incoming, head: HttpHead, auth: AuthInfo | undefined, reply: Reply): void;
+  /** Answers the subscriptions that are open. */
+  close(): void;
+}
+
+export function createStateless(endpoint: Endpoint, settings: HttpSettings, ground: AnsweringGround): Stateless {
+  const { revisions, maxSubscriptions, askTimeoutMs } = settings;
+  const serving = serveEach(endpoint, { revisions, maxSubscriptions, askTimeoutMs });
+  const run = (request: Request, exchange: Exchange) => serving.request(request, exchange);
+
+  function answer(request: Request, head: HttpHead, auth: AuthInfo | undefined, reply: Reply): void {
+    try {
+      assertMirrored(head, request, revisions);
+    } catch (mismatch) {
+      const error = toErrorObject(mismatch, "2026-07-28", (hidden) => endpoint.report(hidden, request));
+      reply.json(statusOf(error), formatMessage({ jsonrpc: "2.0", id: request.id, error }));
+      return;
+    }
+    const sender: Sender = {
+      ...(auth && { auth }),
+      header: (name) => head.header(name),
+      mirrorsParams: true,
+    };
+    Answering.begin(ground, reply, [request], { sender, isBatch: false, hasStatus: true, endsWithClient: true, run });
+  }
+
+  return {
+    post(incoming, head, auth, reply) {
+      if (incoming.kind === "request") return answer(incoming.message, head, auth, reply);
+      if (incoming.kind !== "notification")
+        throw new HttpFault(400, "Invalid request: a body of this revision is one request or one notification");
+      // None concerns the server: a request is cancelled by closing its connection.
+      reply.empty(202);
+    },
+    close: () => serving.close(),
+  };
+}

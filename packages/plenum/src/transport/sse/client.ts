@@ -1,0 +1,103 @@
+// HTTP+SSE, the transport of 2024-11-05, on the client's side: one stream of events from the server, whose first event
+// names the URL that messages are posted to. Later revisions deprecate it; servers that speak nothing else are still
+// there. Specification: basic/transports § HTTP with SSE of 2024-11-05.
+import { onAbort } from "../../util/abort.ts";
+import { discard, request, typeOf } from "../http/client-fetch.ts";
+import { type HeaderRecord, type HttpSettings, nameOfUrl } from "../http/client-options.ts";
+import { readRefusal, toRefused } from "../http/client-refusal.ts";
+import { readEvents } from "../http/event-reader.ts";
+
+export interface OldTransport {
+  /** Resolves when the server has taken the message; its answer comes on the stream. Rejects when it has not. */
+  post(text: string, headers: HeaderRecord, what: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface OldTransportOptions {
+  readonly settings: HttpSettings;
+  /** Ends the stream, and with it the session. */
+  readonly signal: AbortSignal;
+  readonly onData: (data: string) => void;
+  /** The stream is over. Only after it was opened. */
+  readonly onEnd: (cause: unknown) => void;
+}
+
+/** How long a server may take to name its endpoint. */
+const endpointMs = 10_000;
+
+/** Rejects when the URL is none of an HTTP+SSE server, and says why. */
+export function openOldTransport(options: OldTransportOptions): Promise<OldTransport> {
+  const { settings, onData, onEnd } = options;
+  const stop = new AbortController();
+  const { signal } = stop;
+  onAbort(options.signal, () => stop.abort(options.signal.reason));
+  let isOpen = false;
+
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => fail(new Error(`no endpoint event came in ${endpointMs} ms`)), endpointMs);
+
+    function fail(cause: unknown): void {
+      clearTimeout(timer);
+      stop.abort();
+      if (isOpen) onEnd(cause);
+      else reject(cause);
+    }
+
+    function open(endpoint: string): void {
+      const url = toEndpoint(endpoint, settings.url);
+      clearTimeout(timer);
+      isOpen = true;
+      resolve(createPoster(settings, url));
+    }
+
+    async function follow(): Promise<void> {
+      const headers = { accept: "text/event-stream" };
+      const response = await request(settings, { method: "GET", url: settings.url, headers, signal });
+      if (!response.ok) throw toRefused(await readRefusal(response, signal, []), "GET");
+      if (typeOf(response) !== "text/event-stream" || !response.body) {
+        discard(response);
+        throw new Error("GET was answered with something else than a stream of events");
+      }
+      await readEvents(response.body, {
+        maxEventBytes: settings.maxEventBytes,
+        signal,
+        onRetry() {},
+        onEvent({ event, data }) {
+          if (event === "endpoint") {
+            if (!isOpen) open(data);
+          } else if (!isOpen) throw new Error("the stream does not begin with an endpoint event");
+          else if ((event === undefined || event === "message") && data !== "") onData(data);
+        },
+      });
+      throw new Error("the server ended the stream of events");
+    }
+
+    follow().catch(fail);
+  });
+}
+
+/** Messages hold what only this server may see: the endpoint must be of its origin. */
+function toEndpoint(endpoint: string, base: URL): URL {
+  let url: URL;
+  try {
+    url = new URL(endpoint, base);
+  } catch {
+    throw new Error("the server's endpoint event names no URL");
+  }
+  if (url.origin !== base.origin || url.username || url.password)
+    throw new Error(`the server's endpoint is at ${url.origin}, which is another origin than ${nameOfUrl(base)}`);
+  url.hash = "";
+  return url;
+}
+
+function createPoster(settings: HttpSettings, url: URL): OldTransport {
+  // It is how this transport tells sessions apart.
+  const secrets = [...url.searchParams.values()];
+  return {
+    async post(body, own, what, signal) {
+      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", ...own };
+      const response = await request(settings, { method: "POST", url, headers, body, signal });
+      if (!response.ok) throw toRefused(await readRefusal(response, signal, secrets), what);
+      discard(response);
+    },
+  };
+}

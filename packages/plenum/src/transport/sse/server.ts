@@ -1,0 +1,113 @@
+// HTTP+SSE, the transport of 2024-11-05: a stream that the client opens with GET carries everything to it, and what it says
+// comes as POSTs to the address that the stream names first. Deprecated since 2025-03-26; old clients know nothing else.
+// Specification: basic/transports § HTTP with SSE of 2024-11-05.
+import type { Channel, Receiver } from "../../jsonrpc/channel.ts";
+import { formatMessage, type Incoming } from "../../jsonrpc/message.ts";
+import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
+import { type Serving, serve } from "../../protocol/negotiate.ts";
+import { formatEvent } from "../http/event.ts";
+import { type EventSink, HttpFault, type HttpHead } from "../http/exchange.ts";
+import { accepts } from "../http/headers.ts";
+import type { HttpSettings, SessionSettings, SseSettings } from "../http/options.ts";
+import type { Reply } from "../http/reply.ts";
+import { sessionedOf } from "../http/sessioned.ts";
+import { createSessionId, createTable, ownerOf, type Table } from "../http/sessions.ts";
+
+export interface SseServer {
+  open(head: HttpHead, auth: AuthInfo | undefined, reply: Reply): void;
+  post(incoming: Incoming, head: HttpHead, auth: AuthInfo | undefined, reply: Reply): void;
+  close(graceMs: number): Promise<void>;
+}
+
+interface Session {
+  readonly owner: string;
+  readonly createdAt: number;
+  usedAt: number;
+  readonly channel: SseChannel;
+  readonly serving: Serving;
+  readonly isBusy: boolean;
+}
+
+class SseChannel implements Channel {
+  readonly oneStream = true;
+  readonly #sink: EventSink;
+  receiver: Receiver | undefined;
+  #isClosed = false;
+
+  constructor(sink: EventSink) {
+    this.#sink = sink;
+  }
+
+  open(receiver: Receiver): void {
+    this.receiver = receiver;
+  }
+
+  send(message: Parameters<Channel["send"]>[0]): void {
+    this.#sink.write(formatEvent(formatMessage(message)));
+  }
+
+  close(cause?: unknown): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#sink.end();
+    queueMicrotask(() => this.receiver?.closed(cause));
+  }
+}
+
+export function createSseServer(
+  endpoint: Endpoint,
+  settings: HttpSettings,
+  paths: SseSettings,
+  limits: SessionSettings,
+): SseServer {
+  const table: Table<Session> = createTable(limits);
+  const { maxSubscriptions, askTimeoutMs } = settings;
+  const options = { revisions: sessionedOf(settings.revisions), maxSubscriptions, askTimeoutMs };
+
+  return {
+    open(head, auth, reply) {
+      if (!accepts(head.header("accept"), "text/event-stream"))
+        throw new HttpFault(406, "Not acceptable: GET opens a stream of text/event-stream, which Accept must have");
+      table.assertRoom();
+      if (!reply.mayStream)
+        throw new HttpFault(503, "Too many streams are open. Try again later", -32603, { "retry-after": "5" });
+      const id = createSessionId(limits, (taken) => table.has(taken));
+      const sink = reply.stream();
+      const channel = new SseChannel(sink);
+      // The stream is the session: with it both end.
+      reply.onGone(() => channel.close(new Error("The client closed the stream")));
+      // A path may have been cut short by who mounted the handler: the address is found from the one that was called.
+      const base = (head.base ?? "") + head.path.slice(0, head.path.length - paths.path.length);
+      sink.write(
+        formatEvent(`${base}${paths.messagesPath}?sessionId=${encodeURIComponent(id)}`, undefined, "endpoint"),
+      );
+      const serving = serve(endpoint, channel, options);
+      const now = Date.now();
+      table.add(id, { owner: ownerOf(auth), createdAt: now, usedAt: now, channel, serving, isBusy: true });
+      void serving.closed.then(() => table.delete(id));
+    },
+
+    post(incoming, head, auth, reply) {
+      const id = new URLSearchParams(head.query).get("sessionId");
+      if (id === null)
+        throw new HttpFault(400, "sessionId is missing: post to the address that the stream names first");
+      const { channel } = table.find(id, ownerOf(auth));
+      if (incoming.kind === "invalid") {
+        if (!incoming.answer) throw new HttpFault(400, "Invalid request: the body is no message of JSON-RPC 2.0");
+        return reply.json(400, JSON.stringify(incoming.answer));
+      }
+      channel.receiver?.receive(incoming, {
+        ...(auth && { auth }),
+        header: (name: string): string | undefined => head.header(name),
+      });
+      reply.empty(202);
+    },
+
+    async close(graceMs) {
+      table.stop();
+      const open = [...table.values()];
+      for (const { serving } of open) serving.close(graceMs);
+      await Promise.all(open.map(({ serving }) => serving.closed));
+    },
+  };
+}
