@@ -3,6 +3,17 @@ import { defineConfig } from "vitest/config";
 
 const conditions = ["plenum-source"];
 
+/** The feature suites once more, over HTTP: the peer in test/suites/peer.ts looks at the variable. */
+const httpSuites = ["http", "http-stream", "web", "web-stream", "sessionless"].map((transport) => ({
+  extends: true as const,
+  test: {
+    name: `suite-${transport}`,
+    include: ["test/suites/**/*.test.ts"],
+    testTimeout: 60_000,
+    env: { PLENUM_SUITE_TRANSPORT: transport },
+  },
+}));
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
@@ -26,6 +37,7 @@ export default defineConfig({
           testTimeout: 60_000,
         },
       },
+      ...httpSuites,
       { extends: true, test: { name: "budget", include: ["test/budget/**/*.test.ts"] } },
     ],
   },

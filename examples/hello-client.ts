@@ -1,14 +1,15 @@
-// A client in a few lines: connects to any server over stdio, whatever revision it speaks, and looks around.
+// A client in a few lines: connects to any server over stdio or HTTP, whatever revision it speaks, and looks around.
 //   node --conditions=plenum-source --import tsx examples/hello-client.ts                     the echo example, as a child process
 //   node --conditions=plenum-source --import tsx examples/hello-client.ts npx -y some-server  a server of your choice
+//   node --conditions=plenum-source --import tsx examples/hello-client.ts http://127.0.0.1:3000/mcp   one that runs, such as npm start
 import { fileURLToPath } from "node:url";
 import { connect } from "plenum";
 
 const echo = [...process.execArgv, fileURLToPath(new URL("echo.ts", import.meta.url))];
 const [command = process.execPath, ...args] = process.argv.slice(2);
 
-const target = { command, args: process.argv.length > 2 ? args : echo, stderr: "inherit" as const };
-const client = await connect(target).catch((error: Error) => {
+const child = { command, args: process.argv.length > 2 ? args : echo, stderr: "inherit" as const };
+const client = await connect(/^https?:/.test(command) ? command : child).catch((error: Error) => {
   console.error(error.message);
   process.exit(1);
 });

@@ -1,5 +1,8 @@
 // A notes server: each note is a resource, a tool writes new ones, a prompt hands them all to a model.
+// Run as a program it serves stdio: node --conditions=plenum-source --import tsx examples/notes.ts
+import { pathToFileURL } from "node:url";
 import { createServer, embedded, ToolError } from "plenum";
+import { serveStdio } from "plenum/stdio";
 import { z } from "zod";
 
 export function createNotesServer() {
@@ -62,3 +65,5 @@ export function createNotesServer() {
 
   return server;
 }
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) serveStdio(createNotesServer());

@@ -1,5 +1,5 @@
 // A guided tour: a client and a server talk in the oldest and the newest revision of the protocol, and a tool asks its
-// user in both eras. What passes between them is shown as the client sees it. Run it with `npm start`.
+// user in both eras. What passes between them is shown as the client sees it. Run it with `npm run tour`.
 import { type Client, connect, type Endpoint, type Revision } from "plenum";
 import { memoryTarget } from "plenum/memory";
 import { type TapEvent, tapTarget } from "plenum/tap";

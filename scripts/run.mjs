@@ -1,6 +1,6 @@
 // Runs what must hold, step by step, and stops at the first step that does not:
 //   check   format, lint, types, build, budgets, unit tests with the layer and exports tests
-//   test    check, then the suites, the generated pages and the requirements
+//   test    check, then the suites, the official conformance suite, the generated pages and the requirements
 // The last line is `N passed, N failed`: tests, and a failed step that runs no tests counts as one.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -18,21 +18,29 @@ function node(...args) {
 const bin = (...path) => join(root, "node_modules", ...path);
 const tsx = ["--conditions=plenum-source", "--import", "tsx"];
 
-/** Runs one vitest project. That no test passed is a failure too: a suite that is gone must not look like a good one. */
-function tests(project) {
-  const result = join(runs, `${project}.json`);
+/**
+ * Runs what leaves a count in .cache/runs. That nothing passed is a failure too: a suite that is gone must not look like a
+ * good one.
+ */
+function counted(name, ...args) {
+  const result = join(runs, `${name}.json`);
   rmSync(result, { force: true });
-  const reporters = ["--reporter=default", "--reporter=./test/requirements/reporter.ts"];
-  const ended = node(bin("vitest", "vitest.mjs"), "run", "--project", project, "--allowOnly=false", ...reporters);
+  const ended = node(...args);
   if (!existsSync(result)) {
-    console.error(`the ${project} tests left no result`);
+    console.error(`the ${name} tests left no result`);
     return false;
   }
   const { passed, failed } = JSON.parse(readFileSync(result, "utf8"));
   totals.passed += passed;
   totals.failed += failed;
-  if (passed + failed === 0) console.error(`no test of the ${project} project ran`);
+  if (passed + failed === 0) console.error(`no test of ${name} ran`);
   return ended && failed === 0 && passed > 0;
+}
+
+/** Runs one vitest project. */
+function tests(project) {
+  const reporters = ["--reporter=default", "--reporter=./test/requirements/reporter.ts"];
+  return counted(project, bin("vitest", "vitest.mjs"), "run", "--project", project, "--allowOnly=false", ...reporters);
 }
 
 const check = [
@@ -51,6 +59,7 @@ const check = [
 const test = [
   ...check,
   ["suites", () => tests("suite")],
+  ["conformance", () => counted("conformance", ...tsx, "test/conformance/run.ts")],
   ["generated pages are current", () => node(...tsx, "scripts/protocol-page.ts", "--check")],
   ["requirements", () => node(...tsx, "test/requirements/report.ts", "--cached")],
 ];

@@ -14,6 +14,9 @@ import {
   type Server,
   type Target,
 } from "plenum";
+import { toFetchHandler } from "plenum/http";
+import { httpTarget } from "plenum/http/client";
+import { serveHttp } from "plenum/http/node";
 import { memoryTarget } from "plenum/memory";
 import { stdioTarget } from "plenum/stdio/client";
 import { tapTarget } from "plenum/tap";
@@ -22,15 +25,48 @@ import { root } from "../house/source.ts";
 import { createWorkshop, type WorkshopOptions } from "./fixtures/workshop.ts";
 import { createTraffic, type Traffic } from "./traffic.ts";
 
-export type Transport = "memory" | "stdio";
+/** "http" and "http-stream" are sockets, answered by JSON where that will do, or always by events; "web" is the other feed. */
+export type Transport = "memory" | "stdio" | "http" | "http-stream" | "web" | "sse" | "sessionless";
 
-export const transports: readonly Transport[] = ["memory", "stdio"];
 export const modern: Revision = "2026-07-28";
 export const sessioned: readonly Revision[] = revisions.filter((revision) => revision !== modern);
 
-/** Every revision over every transport, or some of them. */
+/** Every revision over every transport that it has, or some of them. */
 export function each(some: readonly Revision[] = revisions): { revision: Revision; transport: Transport }[] {
-  return some.flatMap((revision) => transports.map((transport) => ({ revision, transport })));
+  return some.flatMap((revision) => {
+    const overHttp: readonly Transport[] = revision === "2024-11-05" ? ["sse"] : ["http", "http-stream", "web"];
+    const transports: readonly Transport[] = ["memory", "stdio", ...overHttp];
+    return transports.map((transport) => ({ revision, transport }));
+  });
+}
+
+/** The same, and without sessions: for what needs none of the server's own requests and notifications. */
+export function eachWay(some: readonly Revision[] = revisions): { revision: Revision; transport: Transport }[] {
+  const bare = some.filter((revision) => revision !== modern && revision !== "2024-11-05");
+  return [...each(some), ...bare.map((revision) => ({ revision, transport: "sessionless" as const }))];
+}
+
+/** Whether a request has a stream of its own: in 2026-07-28 it is cancelled by closing that, and without a word. */
+export function hasOwnStreams(transport: Transport): boolean {
+  return transport !== "memory" && transport !== "stdio" && transport !== "sse";
+}
+
+/** The server over HTTP, and what a client connects to. */
+async function serveOverHttp(server: Server, transport: Transport): Promise<Target> {
+  if (transport === "web") {
+    const handler = toFetchHandler(server);
+    onTestFinished(() => handler.close(0));
+    const fetch = (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
+      handler(new Request(url, init));
+    return httpTarget({ url: "http://localhost/mcp", fetch });
+  }
+  const http = await serveHttp(server, {
+    sse: transport === "sse",
+    ...(transport === "http-stream" && { answers: "stream" }),
+    ...(transport === "sessionless" && { sessions: false }),
+  });
+  onTestFinished(() => http.close(0));
+  return httpTarget({ url: transport === "sse" ? http.url.replace(/mcp$/, "sse") : http.url });
 }
 
 const bundles = new Map<string, Promise<string>>();
@@ -99,6 +135,12 @@ export async function open(
   workshop: WorkshopOptions = {},
 ): Promise<Opened> {
   if (transport === "memory") return openServer(createWorkshop(workshop), revision, options);
+  if (transport !== "stdio") {
+    const server = createWorkshop(workshop);
+    const target = await serveOverHttp(server, transport);
+    onTestFinished(() => server.close());
+    return openTarget(target, { ...options, ...(revision && { revision }) });
+  }
   const program = await bundleProgram("test/client/fixtures/workshop.ts");
   const target = stdioTarget({ command: process.execPath, args: [program, JSON.stringify(workshop)] });
   return openTarget(target, { ...options, ...(revision && { revision }) });

@@ -2,7 +2,7 @@
 import { type Client, createServer, type List, revisions } from "plenum";
 import { expect, test } from "vitest";
 import { covers } from "../requirements/covers.ts";
-import { each, errorOf, modern, open, openScript, openServer } from "./harness.ts";
+import { eachWay, errorOf, modern, open, openScript, openServer } from "./harness.ts";
 import { createScript, type Obj, opening } from "./script.ts";
 
 interface Kind {
@@ -48,7 +48,7 @@ async function walk<T>(list: AsyncIterable<T>): Promise<T[]> {
   return items;
 }
 
-test.each(each())("all of each list in $revision over $transport", async ({ revision, transport }) => {
+test.each(eachWay())("all of each list in $revision over $transport", async ({ revision, transport }) => {
   covers(["page-both-flows", "page-missing-is-end", "prompt-client-pagination", "page-not-persisted"], revision);
   const whole = await open(revision, transport, { cache: false }, { pageSize: 1000 });
   const paged = await open(revision, transport, { cache: false }, { pageSize: 2 });
@@ -77,7 +77,7 @@ test.each(each())("all of each list in $revision over $transport", async ({ revi
   }
 });
 
-test.each(each())("what is listed, in the server's order, in $revision over $transport", async (where) => {
+test.each(eachWay())("what is listed, in the server's order, in $revision over $transport", async (where) => {
   covers(["tool-list"], where.revision);
   const { client } = await open(where.revision, where.transport);
   const tools = await client.listTools().all();
@@ -107,21 +107,24 @@ test.each(each())("what is listed, in the server's order, in $revision over $tra
   expect((await client.listPrompts().all()).map(({ name }) => name)).toEqual(["interview", "greet"]);
 });
 
-test.each(each())("a list that is left early asks for no further page in $revision over $transport", async (where) => {
-  const { client, traffic } = await open(where.revision, where.transport, {}, { pageSize: 1 });
-  for (const { list, method } of kinds) {
-    for await (const _ of list(client)) break;
-    for await (const page of list(client).pages()) {
-      expect(page.items).toHaveLength(1);
-      break;
+test.each(eachWay())(
+  "a list that is left early asks for no further page in $revision over $transport",
+  async (where) => {
+    const { client, traffic } = await open(where.revision, where.transport, {}, { pageSize: 1 });
+    for (const { list, method } of kinds) {
+      for await (const _ of list(client)) break;
+      for await (const page of list(client).pages()) {
+        expect(page.items).toHaveLength(1);
+        break;
+      }
+      // Nothing that was under way is still to come.
+      await client.ping();
+      expect(traffic.sent(method)).toHaveLength(2);
     }
-    // Nothing that was under way is still to come.
-    await client.ping();
-    expect(traffic.sent(method)).toHaveLength(2);
-  }
-});
+  },
+);
 
-test.each(each())("nothing is asked before the list is looked at in $revision over $transport", async (where) => {
+test.each(eachWay())("nothing is asked before the list is looked at in $revision over $transport", async (where) => {
   const { client, traffic } = await open(where.revision, where.transport);
   const lists = kinds.map(({ list }) => list(client));
   await client.ping();

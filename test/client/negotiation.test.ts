@@ -139,7 +139,17 @@ describe("the probe", () => {
     covers("era-modern-error-stays-modern", modern);
     const script = createScript(modern, () => versionError([modern]));
     expect(await errorOf(connect(script.target))).toMatchObject({ code: "peer_error", rpcCode: -32022 });
-    expect(script.order).toEqual(["server/discover"]);
+    expect(script.order).toEqual(["server/discover", "server/discover"]);
+  });
+
+  test.each([undefined, modern])("a server that refuses it once is asked again (pinned: %s)", async (revision) => {
+    covers("version-client-retries-supported", modern);
+    let refusals = 0;
+    const script = createScript(modern, (message, wire) =>
+      refusals++ === 0 ? versionError([modern]) : opening(modern, {})(message, wire),
+    );
+    expect((await openScript(script, revision ? { revision } : {})).revision).toBe(modern);
+    expect(script.order).toEqual(["server/discover", "server/discover"]);
   });
 
   test("versions of a stranger cannot forge lines of a log, and are not all repeated", async () => {

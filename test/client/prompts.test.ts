@@ -2,13 +2,13 @@
 import { type CompletionRef, revisions } from "plenum";
 import { expect, test } from "vitest";
 import { covers } from "../requirements/covers.ts";
-import { each, errorOf, open, openScript } from "./harness.ts";
+import { eachWay, errorOf, open, openScript } from "./harness.ts";
 import { createScript, opening } from "./script.ts";
 
 const greet = { type: "ref/prompt", name: "greet" } as const;
 const notes = { type: "ref/resource", uri: "note://{id}" } as const;
 
-test.each(each())("prompts and their arguments in $revision over $transport", async ({ revision, transport }) => {
+test.each(eachWay())("prompts and their arguments in $revision over $transport", async ({ revision, transport }) => {
   covers(["prompt-list", "prompt-get", "prompt-security-validation"], revision);
   const { client, traffic } = await open(revision, transport);
   const prompts = await client.listPrompts().all();
@@ -33,7 +33,7 @@ test.each(each())("prompts and their arguments in $revision over $transport", as
   expect(traffic.sent("prompts/get").at(-1)?.params).not.toHaveProperty("arguments");
 });
 
-test.each(each())("prompts that cannot be had in $revision over $transport", async ({ revision, transport }) => {
+test.each(eachWay())("prompts that cannot be had in $revision over $transport", async ({ revision, transport }) => {
   covers(["prompt-unknown-name-code", "prompt-missing-argument-code", "schema-get-prompt-request"], revision);
   const { client, traffic } = await open(revision, transport);
   const missing = await errorOf(client.getPrompt("greet", { tone: "warm" }));
@@ -51,7 +51,7 @@ test.each(each())("prompts that cannot be had in $revision over $transport", asy
   expect(traffic.sent()).toHaveLength(before);
 });
 
-test.each(each())("completions in $revision over $transport", async ({ revision, transport }) => {
+test.each(eachWay())("completions in $revision over $transport", async ({ revision, transport }) => {
   covers(["completion-request", "completion-context", "schema-complete-request", "schema-completion-refs"], revision);
   const { client, traffic } = await open(revision, transport);
   expect(await client.complete(greet, { name: "name", value: "A" })).toMatchObject({ values: ["Ada", "Alan"] });

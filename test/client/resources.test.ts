@@ -2,7 +2,7 @@
 import { type Revision, revisions } from "plenum";
 import { expect, test } from "vitest";
 import { covers } from "../requirements/covers.ts";
-import { each, errorOf, modern, open, openScript } from "./harness.ts";
+import { each, errorOf, hasOwnStreams, modern, open, openScript } from "./harness.ts";
 import { createInbox } from "./inbox.ts";
 import { createScript, opening, type Wire } from "./script.ts";
 import type { Traffic } from "./traffic.ts";
@@ -87,6 +87,8 @@ test.each(each())("updates of what is watched, and of nothing else, in $revision
 
   // Nothing is watched yet.
   await write("one");
+  // News go out with the next turn: these are not to come behind the subscription.
+  await new Promise((resolve) => setTimeout(resolve, 20));
   await client.subscribe("note://one");
   await write("two");
   await write("one");
@@ -122,7 +124,9 @@ test.each(each())("updates of what is watched, and of nothing else, in $revision
         }))
       : ["+note://one", "+note://two", "-note://one", "-note://two", "+note://three"],
   );
-  if (revision === modern) {
+  if (revision === modern && hasOwnStreams(where.transport))
+    expect(traffic.sent("notifications/cancelled")).toEqual([]);
+  else if (revision === modern) {
     // Each is ended by name, the old one only when the new one stands.
     const listens = traffic.sent("subscriptions/listen").map(({ id }) => id);
     const ended = traffic.sent("notifications/cancelled").map(({ params }) => params?.requestId);

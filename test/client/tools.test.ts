@@ -3,11 +3,11 @@ import { createServer, type JsonObject, type Revision, revisions, type Server } 
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { covers } from "../requirements/covers.ts";
-import { each, errorOf, modern, open, openServer, sessioned } from "./harness.ts";
+import { eachWay, errorOf, modern, open, openServer, sessioned } from "./harness.ts";
 
 const hasStructured = (revision: Revision): boolean => revision >= "2025-06-18";
 
-test.each(each())("results in $revision over $transport", async ({ revision, transport }) => {
+test.each(eachWay())("results in $revision over $transport", async ({ revision, transport }) => {
   covers(["tool-call", "tool-is-error-default", "tool-errors-to-model", "tool-structured-content-text"], revision);
   const { client, traffic } = await open(revision, transport);
 
@@ -29,7 +29,7 @@ test.each(each())("results in $revision over $transport", async ({ revision, tra
   expect(traffic.sent("tools/call").at(-1)?.params).not.toHaveProperty("arguments");
 });
 
-test.each(each())("structured content that is no object in $revision over $transport", async (where) => {
+test.each(eachWay())("structured content that is no object in $revision over $transport", async (where) => {
   covers(["tool-structured-content", "tool-structured-content-2026"], where.revision);
   const { client } = await open(where.revision, where.transport);
   const { structured, text } = await client.callTool("measure", { lengths: [1, 10] });
@@ -38,7 +38,7 @@ test.each(each())("structured content that is no object in $revision over $trans
   expect(JSON.parse(text)).toEqual([2.54, 25.4]);
 });
 
-test.each(each())("every kind of content that $revision has, over $transport", async ({ revision, transport }) => {
+test.each(eachWay())("every kind of content that $revision has, over $transport", async ({ revision, transport }) => {
   covers(
     ["schema-content-union", "schema-content-union-2025-03", "schema-content-union-2025-06", "schema-title-members"],
     revision,
@@ -65,7 +65,7 @@ test.each(each())("every kind of content that $revision has, over $transport", a
   expect(text.startsWith("A saw")).toBe(true);
 });
 
-test.each(each())("a tool that there is not in $revision over $transport", async ({ revision, transport }) => {
+test.each(eachWay())("a tool that there is not in $revision over $transport", async ({ revision, transport }) => {
   covers(["tool-unknown-tool-error"], revision);
   const { client, traffic } = await open(revision, transport);
   const error = await errorOf(client.callTool("hammer", {}));
@@ -75,7 +75,7 @@ test.each(each())("a tool that there is not in $revision over $transport", async
   expect((await client.callTool("echo", { text: "still there" })).text).toBe("still there");
 });
 
-test.each(each())("arguments that do not fit in $revision over $transport", async ({ revision, transport }) => {
+test.each(eachWay())("arguments that do not fit in $revision over $transport", async ({ revision, transport }) => {
   covers(["tool-invalid-arguments", "tool-invalid-arguments-2025-11", "tool-errors-to-model"], revision);
   const { client } = await open(revision, transport);
   const call = client.callTool("add", { a: "one", b: 2 });
@@ -90,7 +90,7 @@ test.each(each())("arguments that do not fit in $revision over $transport", asyn
   }
 });
 
-test.each(each())("_meta of one's own in $revision over $transport", async ({ revision, transport }) => {
+test.each(eachWay())("_meta of one's own in $revision over $transport", async ({ revision, transport }) => {
   covers(
     ["meta-reserved", "schema-request-meta-open", "meta-trace-context", "meta-required-fields", "meta-client-info"],
     revision,
@@ -114,25 +114,28 @@ test.each(each())("_meta of one's own in $revision over $transport", async ({ re
   expect(without).not.toHaveProperty("plain");
 });
 
-test.each(each())("_meta keys that are not one's own in $revision over $transport", async ({ revision, transport }) => {
-  covers(
-    ["meta-key-reserved", "meta-key-reserved-2025-11", "meta-key-prefix", "meta-key-label", "meta-key-name"],
-    revision,
-  );
-  const { client, traffic } = await open(revision, transport);
-  const before = traffic.sent().length;
-  const reserved = ["io.modelcontextprotocol/logLevel", "dev.mcp/x", "com.mcp.tools/x", "modelcontextprotocol.io/x"];
-  const broken = ["com..example/x", "/x", "1com/x", "com-/x", "c_m/x", "_a", "a-", "a b"];
-  for (const key of [...reserved, ...broken, "progressToken"]) {
-    await expect(client.callTool("meta", {}, { meta: { [key]: "debug" } }), key).rejects.toThrow(TypeError);
-  }
-  await expect(client.listTools({ meta: { "dev.mcp/x": 1 } }).all()).rejects.toThrow(TypeError);
-  expect(traffic.sent()).toHaveLength(before);
-  const fine = { "com.example/": 2, "a_b.c-d9": 3 };
-  expect(JSON.parse((await client.callTool("meta", {}, { meta: fine })).text)).toMatchObject(fine);
-});
+test.each(eachWay())(
+  "_meta keys that are not one's own in $revision over $transport",
+  async ({ revision, transport }) => {
+    covers(
+      ["meta-key-reserved", "meta-key-reserved-2025-11", "meta-key-prefix", "meta-key-label", "meta-key-name"],
+      revision,
+    );
+    const { client, traffic } = await open(revision, transport);
+    const before = traffic.sent().length;
+    const reserved = ["io.modelcontextprotocol/logLevel", "dev.mcp/x", "com.mcp.tools/x", "modelcontextprotocol.io/x"];
+    const broken = ["com..example/x", "/x", "1com/x", "com-/x", "c_m/x", "_a", "a-", "a b"];
+    for (const key of [...reserved, ...broken, "progressToken"]) {
+      await expect(client.callTool("meta", {}, { meta: { [key]: "debug" } }), key).rejects.toThrow(TypeError);
+    }
+    await expect(client.listTools({ meta: { "dev.mcp/x": 1 } }).all()).rejects.toThrow(TypeError);
+    expect(traffic.sent()).toHaveLength(before);
+    const fine = { "com.example/": 2, "a_b.c-d9": 3 };
+    expect(JSON.parse((await client.callTool("meta", {}, { meta: fine })).text)).toMatchObject(fine);
+  },
+);
 
-test.each(each())("tools with names that objects have already in $revision over $transport", async (where) => {
+test.each(eachWay())("tools with names that objects have already in $revision over $transport", async (where) => {
   const { client } = await open(where.revision, where.transport);
   const names = ["__proto__", "constructor", "toString", "10", "a.b-c_D"];
   for (const name of names) {
@@ -145,7 +148,7 @@ test.each(each())("tools with names that objects have already in $revision over 
   for (const name of names) expect((await client.callTool(name)).text).toBe(`I am ${name}`);
 });
 
-test.each(each())("many calls at once in $revision over $transport", async ({ revision, transport }) => {
+test.each(eachWay())("many calls at once in $revision over $transport", async ({ revision, transport }) => {
   covers(["rpc-request-id-unique", "rpc-request-id-unique-2026", "rpc-request-id-type", "rpc-jsonrpc-2-0"], revision);
   const { client, traffic } = await open(revision, transport);
   const words = Array.from({ length: 100 }, (_, n) => `word ${n}`);

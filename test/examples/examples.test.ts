@@ -1,4 +1,4 @@
-// The examples do what they show, in every revision; the tour runs as `npm start` runs it.
+// The examples do what they show, in every revision; the tour runs as `npm run tour` runs it.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -150,11 +150,11 @@ test("examples/hello-client.ts looks around in a server that it starts", () => {
 });
 
 describe("examples/tour.ts", () => {
-  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } };
-  const [program, ...args] = scripts.start.split(" ");
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { tour: string } };
+  const [program, ...args] = scripts.tour.split(" ");
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
 
-  test("is what npm start runs, and ends well", () => {
+  test("is what npm run tour runs, and ends well", () => {
     expect(program).toBe("node");
     expect(args.at(-1)).toBe("examples/tour.ts");
     expect(stderr).toBe("");

@@ -103,7 +103,7 @@ test("endings are rewritten in every form of import that declarations have", () 
 
 // Rooms about Node speak of its streams; nobody else has to have its types.
 const isAboutNode = ({ target }: (typeof entries)[number]): boolean =>
-  target["plenum-source"].startsWith("./src/transport/stdio/");
+  /^\.\/src\/transport\/(stdio\/|http\/node\.ts$)/.test(target["plenum-source"]);
 
 test.each([
   ["without Node's types", [], entries.filter((entry) => !isAboutNode(entry))],

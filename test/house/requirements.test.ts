@@ -44,7 +44,7 @@ describe("what is asked of an entry", () => {
     ["a MUST of the client", { role: "client" }, "must"],
     ["a MUST of the host", { role: "host" }, "free"],
     ["a MUST that cannot be seen", { check: "not observable: nobody looks." }, "free"],
-    ["a MUST of a room to come", { topic: "http" }, "free"],
+    ["a MUST of a room to come", { topic: "task" }, "free"],
   ];
   test.each(cases)("%s", (_, fields, duty) => {
     expect(dutyOf(entry(fields))).toBe(duty);
@@ -94,7 +94,7 @@ describe("an exemption", () => {
 
   test("stands in for a test", () => {
     expect(judge([should], [], [{ ids: ["tool-a"], reason }])).toMatchObject({ met: true, problems: [] });
-    expect(judge([entry()], [], [{ ids: ["tool-a"], reason, until: "http" }])).toMatchObject({
+    expect(judge([entry()], [], [{ ids: ["tool-a"], reason, until: "tasks" }])).toMatchObject({
       met: true,
       problems: [],
     });
@@ -128,7 +128,7 @@ describe("an exemption", () => {
 });
 
 test("a table has a line for each title, and one for the rest", () => {
-  const { judged } = judge([entry(), entry({ id: "http-a", topic: "http" })], [{ id: "tool-a", revision: old }], []);
+  const { judged } = judge([entry(), entry({ id: "task-a", topic: "task" })], [{ id: "tool-a", revision: old }], []);
   const lines = tabulate(judged, (one) => one.entry.topic, ["rpc", "tool"]);
   expect(lines.map(({ title }) => title)).toEqual(["rpc", "tool", "other"]);
   expect(lines[0]?.counts).toMatchObject({ covered: 0, missing: 0 });

@@ -19,6 +19,9 @@ export interface Source {
   readonly anyLines: readonly number[];
 }
 
+/** Where a package is loaded that applications may have: its name is no literal, so that bundlers leave it alone. */
+const unbundled: readonly string[] = ["protocol/trace.ts", "protocol/trace.js"];
+
 /** Parses one file. Throws on a syntax error, and on a dynamic import whose target is computed. */
 export function readSource(path: string, text: string): Source {
   const { program, module, errors } = parseSync(path, text);
@@ -42,7 +45,9 @@ export function readSource(path: string, text: string): Source {
     imports.add(node.value);
   };
   new Visitor({
-    ImportExpression: (node) => addLiteral(node.source),
+    ImportExpression: (node) => {
+      if (!unbundled.includes(path)) addLiteral(node.source);
+    },
     TSImportType: (node) => addLiteral(node.source),
     TSAnyKeyword: (node) => {
       anyLines.push(text.slice(0, node.start).split("\n").length);

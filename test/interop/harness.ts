@@ -2,11 +2,12 @@
 //
 // The servers of this folder have one surface: the tools echo {text}, add {a, b} → {sum}, slow {steps, delayMs} (tells its
 // progress, writes "cancelled" to stderr when it is), ask (a form {name}), sample {prompt}, roots, fail, log {message},
-// touch (memo://one was updated), grow (a new tool, grown); the resource memo://one and the template memo://{id}; the prompt
-// greet {name} with completion.
+// touch (memo://one was updated), grow (a new tool, grown), and in SDK 1.x cut (ends the stream of its own call, and answers
+// later); the resource memo://one and the template memo://{id}; the prompt greet {name} with completion.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Client, type ClientOptions, connect, type ElicitForm, type McpError } from "plenum";
 import { root } from "../house/source.ts";
@@ -16,6 +17,41 @@ export type Obj = Record<string, unknown>;
 export interface Command {
   readonly command: string;
   readonly args: readonly string[];
+}
+
+/** Where a server is over HTTP: "http" is Streamable HTTP, "sse" the older HTTP+SSE. */
+export interface Endpoint {
+  readonly url: string;
+  readonly over: "http" | "sse";
+}
+
+/** One HTTP exchange as a client saw it, when the head of the answer was there. */
+export interface Exchange {
+  readonly method: string;
+  readonly status: number;
+  readonly type: string | null;
+  readonly session: string | null;
+}
+
+/** A `fetch` that writes down what is exchanged. */
+export function tapFetch(exchanges: Exchange[]): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    exchanges.push({
+      method: init?.method ?? "GET",
+      status: response.status,
+      type: response.headers.get("content-type"),
+      session: response.headers.get("mcp-session-id"),
+    });
+    return response;
+  };
+}
+
+/** Until a client over HTTP that has a session has its stream too: what a server tells before may be lost. */
+export async function untilListening(exchanges: readonly Exchange[], hasSession: boolean): Promise<void> {
+  for (const end = Date.now() + 10_000; hasSession && Date.now() < end; await pause(20))
+    if (exchanges.some(({ method, status }) => method === "GET" && status === 200)) return;
+  if (hasSession) throw new Error("The client has opened no stream to listen on.");
 }
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -100,6 +136,9 @@ export interface OfficialClient {
   ping(): Promise<void>;
   setLogLevel(level: string): Promise<void>;
   close(): Promise<void>;
+  /** Until the server can tell it something outside of a call. */
+  listening(): Promise<void>;
+  readonly exchanges: readonly Exchange[];
   readonly logs: Obj[];
   readonly updates: string[];
   /** The methods of the notices that a list has changed. */
@@ -125,9 +164,9 @@ export interface Connected {
   readonly heard: Heard;
 }
 
-/** Connects with everything that a client can answer. */
+/** Connects, to a command or to a URL, with everything that a client can answer. */
 export async function connectFully(
-  { command, args }: Command,
+  target: Command | string,
   options: ClientOptions = {},
   env = {},
 ): Promise<Connected> {
@@ -141,15 +180,11 @@ export async function connectFully(
     stderr: "",
     answer: { action: "cancel" },
   };
+  const stderr = (text: string) => {
+    heard.stderr += text;
+  };
   const client = await connect(
-    {
-      command,
-      args,
-      env,
-      stderr: (text) => {
-        heard.stderr += text;
-      },
-    },
+    typeof target === "string" ? target : { command: target.command, args: target.args, env, stderr },
     {
       onElicit: (form) => {
         heard.forms.push(form);

@@ -1,13 +1,11 @@
 // Our client against servers over stdio that are made with the official SDK of both lines, in every revision they speak.
 import { join } from "node:path";
-import { type Client, connect, type Revision } from "plenum";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { connect, type Revision } from "plenum";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import {
   type Command,
-  codeOf,
   connectFully,
   counted,
-  type Heard,
   isAlive,
   makeFolder,
   ourServer,
@@ -16,202 +14,36 @@ import {
   sdk2Server,
   touchyServer,
 } from "./harness.ts";
+import { describeServer, type Twin } from "./server-behaviour.ts";
 
 const folder = makeFolder();
 afterAll(() => folder.remove());
 
-interface Twin {
-  readonly name: string;
-  readonly server: Command;
-  readonly serverName: string;
-  /** What the client is held to, if it is. */
-  readonly held?: Revision;
-  readonly revision: Revision;
-}
-
 const sessioned = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
-const twin = (
+const twinsOf = (
   name: string,
   server: Command,
-  serverName: string,
+  serverName: Twin["serverName"],
   found: Revision,
-  held: readonly Revision[],
-): Twin[] => [
-  { name: `${name}, found out`, server, serverName, revision: found },
-  ...held.map((revision) => ({ name: `${name}, held to ${revision}`, server, serverName, held: revision, revision })),
-];
+  heldTo: readonly Revision[],
+): Twin[] => {
+  const twin = (how: string, revision: Revision, held?: Revision): Twin => ({
+    name: `${name}, ${how}`,
+    serverName,
+    revision,
+    connect: () => connectFully(server, held && { revision: held }),
+    stderr: (heard) => heard.stderr,
+  });
+  return [twin("found out", found), ...heldTo.map((revision) => twin(`held to ${revision}`, revision, revision))];
+};
 
 const twins: readonly Twin[] = [
-  ...twin("SDK 1.x", sdk1Server, "official-1x", "2025-11-25", sessioned),
-  ...twin("SDK 2.x", sdk2Server, "official-2x", "2026-07-28", ["2026-07-28", ...sessioned]),
-  ...twin("Plenum", ourServer, "ours", "2026-07-28", []),
+  ...twinsOf("SDK 1.x", sdk1Server, "official-1x", "2025-11-25", sessioned),
+  ...twinsOf("SDK 2.x", sdk2Server, "official-2x", "2026-07-28", ["2026-07-28", ...sessioned]),
+  ...twinsOf("Plenum", ourServer, "ours", "2026-07-28", []),
 ];
 
-describe.each(twins)("a server of $name", ({ server, serverName, held, revision }) => {
-  const isStateless = revision === "2026-07-28";
-  let client: Client;
-  let heard: Heard;
-
-  beforeAll(async () => {
-    ({ client, heard } = await connectFully(server, held && { revision: held }));
-  });
-  afterAll(() => client?.close());
-
-  test(`speaks ${revision}, and says who it is`, () => {
-    expect(client.revision).toBe(revision);
-    expect(client.state).toBe("open");
-    expect(client.server.info).toMatchObject({ name: serverName });
-    expect(client.server.instructions).toBe("Use it to test a client.");
-    expect(client.server.capabilities).toMatchObject({
-      tools: { listChanged: true },
-      resources: { subscribe: true },
-      prompts: {},
-    });
-  });
-
-  test("lists tools, resources, templates and prompts", async () => {
-    const tools = await client.listTools().all();
-    expect(tools.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["echo", "add", "slow", "ask", "sample", "roots", "fail", "log", "touch", "grow"]),
-    );
-    const names: string[] = [];
-    for await (const { name } of client.listTools()) names.push(name);
-    expect(names).toEqual(tools.map(({ name }) => name));
-    expect(await client.listResources().all()).toMatchObject([{ uri: "memo://one", mimeType: "text/plain" }]);
-    expect(await client.listResourceTemplates().all()).toMatchObject([{ uriTemplate: "memo://{id}", name: "memo" }]);
-    expect(await client.listPrompts().all()).toMatchObject([{ name: "greet", arguments: [{ name: "name" }] }]);
-  });
-
-  test("runs tools", async () => {
-    const { text, content, isError } = await client.callTool("echo", { text: "Grüße 👋" });
-    expect({ text, content, isError }).toEqual({
-      text: "Grüße 👋",
-      content: [{ type: "text", text: "Grüße 👋" }],
-      isError: false,
-    });
-    expect(await client.callTool("fail")).toMatchObject({ isError: true, text: "It failed." });
-  });
-
-  test("gives structured output", async () => {
-    const { structured, text } = await client.callTool("add", { a: 1, b: 2 });
-    expect(text).toBe('{"sum":3}');
-    if (revision >= "2025-06-18") expect(structured).toEqual({ sum: 3 });
-  });
-
-  test("says what is not there", async () => {
-    expect(await codeOf(client.readResource("nowhere://x"))).toBe("resource_not_found");
-    expect(await codeOf(client.getPrompt("nobody"))).toBe("peer_error");
-    // An unknown tool is a result for the model in SDK 1.x, and an error in the others.
-    if (serverName === "official-1x")
-      expect(await client.callTool("nothing")).toMatchObject({
-        isError: true,
-        text: expect.stringContaining("not found"),
-      });
-    else expect(await codeOf(client.callTool("nothing"))).toBe("peer_error");
-  });
-
-  test("reads resources", async () => {
-    expect((await client.readResource("memo://one")).contents).toEqual([
-      { uri: "memo://one", mimeType: "text/plain", text: "One" },
-    ]);
-    expect((await client.readResource("memo://seven")).contents).toMatchObject([{ text: "Memo seven" }]);
-  });
-
-  test("gives a prompt, and completes its argument", async () => {
-    expect((await client.getPrompt("greet", { name: "Ada" })).messages).toEqual([
-      { role: "user", content: { type: "text", text: "Greet Ada" } },
-    ]);
-    const { values } = await client.complete({ type: "ref/prompt", name: "greet" }, { name: "name", value: "A" });
-    expect(values).toEqual(["Ada", "Alan"]);
-  });
-
-  test("tells its progress", async () => {
-    const updates: number[] = [];
-    const { text } = await client.callTool(
-      "slow",
-      { steps: 3, delayMs: 30 },
-      { onProgress: ({ progress, total }) => updates.push(progress, total ?? 0) },
-    );
-    expect(text).toBe("done 3");
-    expect(updates).toEqual([1, 3, 2, 3, 3, 3]);
-  });
-
-  test("stops when it is told to, and when its time is up", async () => {
-    const cancelled = () => heard.stderr.split("cancelled").length - 1;
-    const before = cancelled();
-    const controller = new AbortController();
-    const options = { signal: controller.signal, onProgress: () => controller.abort() };
-    expect(await codeOf(client.callTool("slow", { steps: 1000, delayMs: 50 }, options))).toBe("aborted");
-    await expect.poll(cancelled, { timeout: 20_000 }).toBe(before + 1);
-    expect(await codeOf(client.callTool("slow", { steps: 1, delayMs: 60_000 }, { timeoutMs: 300 }))).toBe("timeout");
-    await expect.poll(cancelled, { timeout: 20_000 }).toBe(before + 2);
-    expect((await client.callTool("echo", { text: "still there" })).text).toBe("still there");
-  });
-
-  if (revision >= "2025-06-18")
-    test("asks for a form", async () => {
-      heard.answer = { action: "accept", content: { name: "Ada" } };
-      expect((await client.callTool("ask")).text).toBe("Hello, Ada");
-      expect(heard.forms.at(-1)).toMatchObject({
-        message: "Who are you?",
-        schema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
-      });
-      for (const action of ["decline", "cancel"] as const) {
-        heard.answer = { action };
-        expect((await client.callTool("ask")).text).toBe(action);
-      }
-    });
-
-  test("asks for a model", async () => {
-    expect((await client.callTool("sample", { prompt: "Say something" })).text).toBe("parrot: Polly");
-    expect(heard.samples.at(-1)).toMatchObject({ maxTokens: 100, messages: [{ role: "user" }] });
-  });
-
-  test("asks for roots", async () => {
-    expect((await client.callTool("roots")).text).toBe("file:///work\nfile:///home");
-    client.setRoots(["file:///elsewhere"]);
-    expect((await client.callTool("roots")).text).toBe("file:///elsewhere");
-    client.setRoots([{ uri: "file:///work", name: "work" }, "file:///home"]);
-  });
-
-  test("logs at the level that was set", async () => {
-    await client.setLogLevel("error");
-    await client.callTool("log", { message: "not worth telling" });
-    await client.setLogLevel("debug");
-    await client.callTool("log", { message: "hello" });
-    await expect
-      .poll(() => heard.logs.filter(({ logger }) => logger === "interop"))
-      .toEqual([{ level: "info", logger: "interop", data: "hello" }]);
-  });
-
-  test("tells of a resource that is watched", async () => {
-    await client.subscribe("memo://one");
-    await client.callTool("touch");
-    await expect.poll(() => heard.updates).toContain("memo://one");
-    await client.unsubscribe("memo://one");
-    // In a session the SDK 2.x tells it to everyone, watched or not.
-    if (serverName === "official-2x" && !isStateless) return;
-    const before = heard.updates.length;
-    await client.callTool("touch");
-    await client.callTool("slow", { steps: 1, delayMs: 30 });
-    expect(heard.updates).toHaveLength(before);
-  });
-
-  test("tells that its tools have changed", async () => {
-    expect((await client.callTool("grow")).text).toBe("grew");
-    await expect.poll(() => heard.changes).toContain("tools");
-    expect((await client.listTools().all()).map(({ name }) => name)).toContain("grown");
-    expect((await client.callTool("grown")).text).toBe("I am new.");
-  });
-
-  test("answers a ping, in whatever way", async () => {
-    await client.ping();
-  });
-
-  test("has given no cause for complaint", () => {
-    expect(heard.warnings).toEqual([]);
-  });
-});
+for (const twin of twins) describeServer(twin);
 
 describe.each([
   ["SDK 1.x", sdk1Server, "2025-11-25"],

@@ -236,6 +236,23 @@ test("answers are checked for their shape; missing ones are missing, unknown one
   expect(textOf(await go({}))).toBe("");
 });
 
+test("answers that come without a state are there by key, and are no state", async () => {
+  covers(["mrtr-server-ignores-extra", "mrtr-server-validates"], modern);
+  const inputs: unknown[] = [];
+  const { open } = createStage((ctx) => {
+    inputs.push(ctx.input);
+    return ctx.input?.responses.confirm ? "done" : inputRequired({ requests: { confirm } });
+  });
+  const peer = await open();
+  const go = (inputResponses: Obj): Promise<Message> => peer.request("tools/call", { name: "run", inputResponses });
+  const answers = { confirm: { action: "accept", content: { ok: true } }, other: { roots: [] } };
+  expect(textOf(await go(answers))).toBe("done");
+  expect(inputs).toEqual([{ responses: answers, state: undefined }]);
+  expect((await go({ other: { roots: [] } })).result).toMatchObject({ inputRequests: { confirm } });
+  expect((await go({ confirm: 5 })).error).toMatchObject({ code: -32602 });
+  expect(inputs).toHaveLength(2);
+});
+
 test("in sessions questions are put together, with what their revision wants", async () => {
   const { server } = createStage((ctx) =>
     ctx.input

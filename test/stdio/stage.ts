@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Connection, createConnection, type Outcome } from "../../packages/plenum/src/jsonrpc/connection.ts";
 import type { JsonObject } from "../../packages/plenum/src/jsonrpc/message.ts";
+import { createRequests } from "../../packages/plenum/src/jsonrpc/requests.ts";
 import {
   type StdioChannel,
   type StdioTargetOptions,
@@ -42,6 +43,7 @@ export async function openStage({ flags = [], env, ...options }: StageOptions = 
   const channel = await target.open();
   const closed = createDeferred<unknown>();
   const connection = createConnection(channel, {
+    requests: createRequests,
     onRequest: () => ({ result: {} }),
     onNotification() {},
     onClose: closed.resolve,

@@ -70,14 +70,14 @@ describe.each(revisions)("JSON Schema in %s", (revision) => {
     expect(await accepts(await openPeer(serverOf(words), revision), { list: [1] })).toBe(true);
   });
 
-  test("the default dialect need not be declared, and is not", async () => {
+  test("the default dialect need not be declared: it is where the author wrote it", async () => {
     covers(["jsonschema-explicit-dialect", "jsonschema-prefer-2020-12"], revision);
     const server = createServer({ name: "s", version: "1" });
     server.tool("declared", { input: { $schema: draft2020, type: "object" } }, () => 1);
     server.tool("zod", { input: z.object({ pair: z.tuple([z.string(), z.number()]) }) }, () => 1);
     const peer = await openPeer(server, revision);
     const [declared, fromZod] = (await listTools(peer)).map(({ inputSchema }) => inputSchema);
-    expect(declared).toEqual({ type: "object" });
+    expect(declared).toEqual({ $schema: draft2020, type: "object" });
     expect(fromZod).toMatchObject({ properties: { pair: { prefixItems: [{ type: "string" }, { type: "number" }] } } });
     expect(fromZod).not.toHaveProperty("$schema");
   });

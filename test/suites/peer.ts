@@ -2,11 +2,12 @@
 // where there is none, and has every message that the server sends judged: by our own wire shapes, and by the official
 // schema of the revision when that is at hand.
 
-import type { Revision, Sender } from "plenum";
+import { type Revision, revisions, type Sender } from "plenum";
 import { createRawPeer, type RawPeer } from "plenum/memory";
 import type { ServeOptions } from "plenum/protocol";
 import { afterEach, expect } from "vitest";
 import type { Endpoint } from "../../packages/plenum/src/protocol/endpoint.ts";
+import { HttpPeer, type HttpTransport } from "./http-peer.ts";
 import { judgeSent } from "./judge.ts";
 
 export type Obj = Record<string, unknown>;
@@ -30,6 +31,40 @@ export interface PeerOptions extends ServeOptions {
 
 export const modern = "2026-07-28";
 
+/** Set by the vitest projects that run the suites over HTTP; memory otherwise. */
+const transport = process.env.PLENUM_SUITE_TRANSPORT as HttpTransport | undefined;
+
+// What the server loads when it is first wanted is there already: settle() waits for messages, not for files.
+await Promise.all([
+  import("../../packages/plenum/src/jsonrpc/requests.ts"),
+  import("../../packages/plenum/src/protocol/refusals.ts"),
+  import("../../packages/plenum/src/protocol/sessioned/ask.ts"),
+  import("../../packages/plenum/src/protocol/stateless/replay.ts"),
+  import("../../packages/plenum/src/protocol/stateless/watch.ts"),
+  import("../../packages/plenum/src/server/ask.ts"),
+  import("../../packages/plenum/src/server/cursor.ts"),
+]);
+
+/** One channel for everything, as in memory: one order of messages, ids that stand for one request, both eras on it. */
+export const isOneChannel = transport === undefined;
+
+/** Streamable HTTP, where every message of the client is an HTTP request that can be refused by its status. */
+export const isStreamable = (revision: Revision): boolean => !isOneChannel && revision !== "2024-11-05";
+
+/** Whether the server knows its client from one request to the next: only then it can ask, announce and remember. */
+export const hasSession = (revision: Revision): boolean =>
+  revision !== modern && !(transport === "sessionless" && isStreamable(revision));
+
+/** The revisions that have sessions on what the suites run over. */
+export const sessioned: readonly Revision[] = revisions.filter(hasSession);
+
+/** Whether requests before the handshake are heard: over Streamable HTTP they have no session to go to. */
+export const isHeardUnopened = (revision: Revision): boolean => !isStreamable(revision) || !hasSession(revision);
+
+/** Messages in the order in which they must come: those of several HTTP exchanges have none. */
+export const inOrder = <T>(list: readonly T[]): readonly T[] =>
+  isOneChannel ? list : [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+
 export class Peer {
   readonly revision: Revision;
   readonly raw: RawPeer;
@@ -45,7 +80,7 @@ export class Peer {
     this.revision = revision;
     this.capabilities = capabilities;
     this.clientInfo = clientInfo;
-    this.raw = createRawPeer(endpoint, rest);
+    this.raw = transport ? new HttpPeer(endpoint, revision, transport, rest) : createRawPeer(endpoint, rest);
   }
 
   get isModern(): boolean {
@@ -121,6 +156,11 @@ export class Peer {
 
   settle(): Promise<void> {
     return this.raw.settle();
+  }
+
+  /** When the server has hung up: its channel, or the stream that a session listens to. Without either, when all is said. */
+  ended(): Promise<void> {
+    return isOneChannel || hasSession(this.revision) ? this.raw.closed : this.settle();
   }
 
   async open(): Promise<void> {

@@ -3,26 +3,26 @@ import { createServer, type McpError, revisions } from "plenum";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createDeferred } from "../deferred.ts";
 import { covers } from "../requirements/covers.ts";
-import { modern, openPeer } from "./peer.ts";
+import { isHeardUnopened, modern, openPeer, sessioned } from "./peer.ts";
 import { createQuietServer, textOf } from "./tool-peer.ts";
 
-const sessioned = revisions.filter((revision) => revision !== modern);
+const pinging = revisions.filter((revision) => revision !== modern);
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-describe.each(sessioned)("ping in %s", (revision) => {
+describe.each(pinging)("ping in %s", (revision) => {
   test("is answered with nothing, before, during and after the handshake and beside a long call", async () => {
     covers(["ping-respond", "ping-no-params"], revision);
     const gate = createDeferred<string>();
     const server = createServer({ name: "s", version: "1", lifespan: () => gate.promise });
     server.tool("long", {}, () => new Promise<void>(() => {}));
     const peer = await openPeer(server, revision, { closed: true });
-    expect(await peer.call("ping")).toEqual({});
+    if (isHeardUnopened(revision)) expect(await peer.call("ping")).toEqual({});
     // The handshake waits for what the server opens first; a ping does not.
     const opening = peer.open();
-    expect(await peer.call("ping")).toEqual({});
+    if (isHeardUnopened(revision)) expect(await peer.call("ping")).toEqual({});
     gate.resolve("open");
     await opening;
     expect(await peer.call("ping")).toEqual({});

@@ -142,7 +142,7 @@ describe.each(revisions)("the lifespan in %s", (revision) => {
       await Promise.all([server.close(), server.close()]);
       await server.close();
       expect(steps).toEqual(["disposed"]);
-      await peer.raw.closed;
+      await peer.ended();
     },
   );
 

@@ -3,7 +3,7 @@ import { type Revision, revisions } from "plenum";
 import { describe, expect, test } from "vitest";
 import { createEchoServer } from "../../examples/echo.ts";
 import { covers } from "../requirements/covers.ts";
-import { modern, type Obj, openPeer } from "./peer.ts";
+import { isOneChannel, modern, type Obj, openPeer } from "./peer.ts";
 import { createQuietServer, textOf } from "./tool-peer.ts";
 
 const sessioned = revisions.filter((revision) => revision !== modern);
@@ -78,10 +78,9 @@ test("each version can be served alone, or any of them together", async () => {
 });
 
 test("to serve no version at all is a mistake that is told at once", async () => {
-  await expect(openPeer(createEchoServer(), modern, { revisions: [] })).rejects.toThrow("No revision to serve");
-  await expect(openPeer(createEchoServer(), modern, { revisions: ["2020-01-01" as Revision] })).rejects.toThrow(
-    "No revision to serve",
-  );
+  const message = isOneChannel ? "No revision to serve" : '"revisions" is a list of one or more of';
+  for (const none of [[], ["2020-01-01" as Revision]])
+    await expect(openPeer(createEchoServer(), modern, { revisions: none })).rejects.toThrow(message);
 });
 
 describe(`a request that names its version, in ${modern}`, () => {
@@ -90,7 +89,9 @@ describe(`a request that names its version, in ${modern}`, () => {
     async (method) => {
       covers(["version-unsupported-error", "version-format"], modern);
       const peer = await openPeer(createEchoServer(), modern);
-      for (const requested of [...strange, ...sessioned]) {
+      // No header ends with a space.
+      const stated = strange.filter((one) => isOneChannel || one === one.trim());
+      for (const requested of [...stated, ...sessioned]) {
         expect(await peer.fail(method, { _meta: { [versionKey]: requested } }), requested).toEqual({
           code: -32022,
           message: "Unsupported protocol version",

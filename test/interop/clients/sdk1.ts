@@ -1,6 +1,9 @@
-// The official client of the 1.x line (up to 2025-11-25) over its own stdio transport, in the shape of harness.ts.
+// The official client of the 1.x line (up to 2025-11-25) over its own transports, in the shape of harness.ts.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   type CompleteRequest,
   CreateMessageRequestSchema,
@@ -12,9 +15,23 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { Command, Handlers, Obj, OfficialClient } from "../harness.ts";
+import {
+  type Command,
+  type Endpoint,
+  type Exchange,
+  type Handlers,
+  type Obj,
+  type OfficialClient,
+  tapFetch,
+  untilListening,
+} from "../harness.ts";
 
-export async function connectOfficial({ command, args }: Command, handlers: Handlers = {}): Promise<OfficialClient> {
+/** This client has no option to be held to a revision: `held` is put into what it sends first. */
+export async function connectOfficial(
+  peer: Command | Endpoint,
+  handlers: Handlers = {},
+  held?: string,
+): Promise<OfficialClient> {
   const { elicit, sample, roots } = handlers;
   const capabilities = {
     ...(elicit && { elicitation: { form: {} } }),
@@ -39,18 +56,25 @@ export async function connectOfficial({ command, args }: Command, handlers: Hand
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void updates.push(params.uri));
   client.setNotificationHandler(ToolListChangedNotificationSchema, ({ method }) => void changes.push(method));
 
-  const transport = new StdioClientTransport({ command, args: [...args], stderr: "pipe" });
-  transport.stderr?.on("data", (chunk) => {
+  const exchanges: Exchange[] = [];
+  const transport = toTransport(peer, exchanges, (chunk) => {
     stderr += chunk;
   });
+  if (held !== undefined) hold(transport, held);
   // The client keeps the revision to itself, and tells it a transport that wants to know.
-  Object.assign(transport, { setProtocolVersion: (version: string) => (revision = version) });
+  const { setProtocolVersion } = transport;
+  transport.setProtocolVersion = (version) => {
+    revision = version;
+    setProtocolVersion?.call(transport, version);
+  };
   await client.connect(transport);
 
   return {
     logs,
     updates,
     changes,
+    exchanges,
+    listening: () => untilListening(exchanges, "url" in peer),
     stderr: () => stderr,
     revision: () => revision,
     serverInfo: () => client.getServerVersion(),
@@ -75,4 +99,23 @@ export async function connectOfficial({ command, args }: Command, handlers: Hand
     setLogLevel: async (level) => void (await client.setLoggingLevel(level as LoggingLevel)),
     close: () => client.close(),
   };
+}
+
+function toTransport(peer: Command | Endpoint, exchanges: Exchange[], onStderr: (text: string) => void): Transport {
+  if ("url" in peer) {
+    const Kind = peer.over === "sse" ? SSEClientTransport : StreamableHTTPClientTransport;
+    // Its types say of members that are absent that they are undefined.
+    return new Kind(new URL(peer.url), { fetch: tapFetch(exchanges) }) as Transport;
+  }
+  const transport = new StdioClientTransport({ command: peer.command, args: [...peer.args], stderr: "pipe" });
+  transport.stderr?.on("data", (chunk) => onStderr(String(chunk)));
+  return transport;
+}
+
+function hold(transport: Transport, revision: string): void {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) =>
+    "method" in message && message.method === "initialize"
+      ? send({ ...message, params: { ...message.params, protocolVersion: revision } }, options)
+      : send(message, options);
 }

@@ -1,16 +1,17 @@
-// The official client of the 2.x line (2026-07-28 and all before) over its own stdio transport, in the shape of harness.ts.
+// The official client of the 2.x line (2026-07-28 and all before) over its own transports, in the shape of harness.ts.
 // JavaScript, because the types of this client lead the compiler, under the export condition `source`, to the source of a package.
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { register } from "tsx/esm/api";
+import { tapFetch, untilListening } from "../harness.ts";
 
 // The tests run with the export condition `source`. A package that this client needs has one too, and it is TypeScript.
 const unregister = register();
-const { Client } = await import("@modelcontextprotocol/client");
+const { Client, SSEClientTransport, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
 await unregister();
 
 const newest = "2026-07-28";
 
-export async function connectOfficial({ command, args }, handlers = {}, revision = "auto") {
+export async function connectOfficial(peer, handlers = {}, revision = "auto") {
   const { elicit, sample, roots } = handlers;
   const client = new Client(
     { name: "official-2x", version: "2.0.0" },
@@ -37,7 +38,8 @@ export async function connectOfficial({ command, args }, handlers = {}, revision
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => void updates.push(params.uri));
   client.setNotificationHandler("notifications/tools/list_changed", ({ method }) => void changes.push(method));
 
-  const transport = new StdioClientTransport({ command, args: [...args], stderr: "pipe" });
+  const exchanges = [];
+  const transport = toTransport(peer, exchanges);
   transport.stderr?.on("data", (chunk) => {
     stderr += chunk;
   });
@@ -48,6 +50,8 @@ export async function connectOfficial({ command, args }, handlers = {}, revision
     logs,
     updates,
     changes,
+    exchanges,
+    listening: () => untilListening(exchanges, "url" in peer && !isStateless),
     stderr: () => stderr,
     revision: () => client.getNegotiatedProtocolVersion(),
     serverInfo: () => client.getServerVersion(),
@@ -87,6 +91,13 @@ export async function connectOfficial({ command, args }, handlers = {}, revision
     },
     close: () => client.close(),
   };
+}
+
+function toTransport(peer, exchanges) {
+  if (!("url" in peer))
+    return new StdioClientTransport({ command: peer.command, args: [...peer.args], stderr: "pipe" });
+  const Kind = peer.over === "sse" ? SSEClientTransport : StreamableHTTPClientTransport;
+  return new Kind(new URL(peer.url), { fetch: tapFetch(exchanges) });
 }
 
 function negotiation(revision) {

@@ -6,7 +6,6 @@ import type { Result } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
 import { assertOwnMeta } from "../protocol/meta.ts";
 import type {
-  CallToolResult,
   Completion,
   CompletionRef,
   GetPromptResult,
@@ -19,18 +18,16 @@ import type {
 } from "../protocol/model.ts";
 import type { Remote, RemoteDescription } from "../protocol/remote.ts";
 import { factsOf, type Revision } from "../protocol/revisions.ts";
-import { createLimit, untilAborted } from "../util/abort.ts";
+import { untilAborted } from "../util/abort.ts";
 import { reasonOf } from "../util/call-back.ts";
 import { quote } from "../util/quote.ts";
 import { createListener } from "./answer.ts";
 import { createCache } from "./cache.ts";
-import { readHeaderParams } from "./header-params.ts";
 import { type Line, openLine } from "./line.ts";
 import type { CallOptions, ClientOptions, ConnectionState, RootsOption } from "./options.ts";
-import { createOutputs } from "./output.ts";
 import { createList, type List } from "./pages.ts";
-import { type ToolResult, toToolResult } from "./result.ts";
-import { hintsOf } from "./tool-hints.ts";
+import type { ToolResult } from "./result.ts";
+import { createTools, type Tools } from "./tools.ts";
 
 export interface CompleteOptions extends CallOptions {
   /** The other arguments that are filled in already. */
@@ -80,10 +77,6 @@ export interface Client {
 /** What is made of a page, and of when it was asked for. */
 type Learn = (page: Result, generation: number) => Result;
 
-// What is looked up behind a call: a server that takes longer, or has more, has its results unchecked.
-const learnMs = 60_000;
-const maxLearntPages = 100;
-
 const listKinds = ["tools", "resources", "prompts"] as const;
 
 /** Opens a client on a target. Throws McpError when that fails. */
@@ -96,13 +89,20 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     heard(method, params) {
       const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
       if (kind) cache?.drop(kind);
-      if (kind === "tools") outputs.forget();
+      if (kind === "tools") tools.forget();
       if (method === "notifications/resources/updated") cache?.dropRead(params.uri as string);
     },
     server: () => opened?.remote.description.info,
   });
-  const outputs = createOutputs({ warn: (problem) => listener.warn(problem) });
-  const line = await openLine(target, { ...options, info }, listener);
+  const tools: Tools = createTools({
+    warn: (problem) => listener.warn(problem),
+    mirrors: () => target.mirrorsParams === true && line.remote.revision >= "2026-07-28",
+    checks: () => validateOutput && factsOf(line.remote.revision).structured !== "none",
+    trusted,
+    list: (given, learn) => list("tools/list", "tools", given, learn),
+    send: (params, given, isSafe) => send("tools/call", params, given, isSafe),
+  });
+  const line = await openLine(target, { ...options, info }, listener, tools.mirror);
   opened = line;
   const uris = new Set<string>();
   const lists = options.onListChanged ? listKinds : [];
@@ -153,7 +153,7 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     return createList<T>({
       member,
       async fetch(cursor) {
-        const { generation } = outputs;
+        const { generation } = tools;
         const page = await fetch(method, cursor === undefined ? {} : { cursor }, given, true);
         return learn ? learn(page, generation) : page;
       },
@@ -161,71 +161,6 @@ export async function createClient(target: Target, options: ClientOptions = {}):
       emptyCursorMayEnd: line.remote.revision < "2026-07-28",
       restart: () => cache?.dropPages(method) ?? false,
     });
-  }
-
-  /** What a page of tools tells: their schemas. Tools that cannot be called here are left out, with the reason. */
-  function learnTools(page: Result, generation: number): Result {
-    const tools = page.tools as readonly Tool[];
-    outputs.learn(tools, generation);
-    if (!target.mirrorsParams) return page;
-    const callable = tools.filter((tool) => {
-      const read = readHeaderParams(tool);
-      if ("problem" in read) listener.warn(`The tool ${quote(tool.name)} is left out: ${read.problem}`);
-      return !("problem" in read);
-    });
-    return callable.length === tools.length ? page : { ...page, tools: callable };
-  }
-
-  const listTools = (given?: CallOptions): List<Tool> => list("tools/list", "tools", given, learnTools);
-
-  let learning: Promise<void> | undefined;
-  /** When all tools were listed last: what is unknown since then is not there. */
-  let learntAt = -1;
-  /** Asks for the tools' schemas, one time for all who want them; page by page, so that nothing but they is kept. */
-  async function learnAll(fresh: boolean): Promise<void> {
-    const { generation } = outputs;
-    const limit = { signal: AbortSignal.timeout(learnMs), fresh };
-    let pages = 0;
-    try {
-      for await (const _ of listTools(limit).pages()) if (++pages === maxLearntPages) break;
-      learntAt = generation;
-    } catch (error) {
-      listener.warn(`The output schemas of the tools are not known: ${reasonOf(error)}`);
-    }
-  }
-
-  /** The same within the limits of a call, whose result is there already. */
-  async function learn(name: string, fresh: boolean, { signal, timeoutMs = 60_000 }: CallOptions): Promise<void> {
-    learning ??= learnAll(fresh).finally(() => {
-      learning = undefined;
-    });
-    const limit = createLimit(timeoutMs, signal);
-    try {
-      await untilAborted(learning, limit.signal, (cause) => cause);
-    } catch (cause) {
-      if (!limit.isOver) throw new McpError("aborted", `tools/call ${quote(name)} was aborted`, { cause });
-      listener.warn(`The result of ${quote(name)} is not checked: its schema did not come in ${timeoutMs} ms`);
-    } finally {
-      limit.release();
-    }
-  }
-
-  async function callTool(name: string, args: JsonObject | undefined, given?: CallOptions): Promise<ToolResult> {
-    const isSafe = trusted && hintsOf(outputs.definition(name)).idempotent;
-    const wasKnown = outputs.knows(name);
-    const result = await send("tools/call", { name, ...(args && { arguments: args }) }, given, isSafe);
-    if (validateOutput && factsOf(line.remote.revision).structured !== "none") {
-      const isUnknown = result.structuredContent !== undefined && !outputs.knows(name);
-      if (isUnknown && learntAt !== outputs.generation) await learn(name, false, settings(given));
-      let problem = outputs.check(name, result as unknown as CallToolResult);
-      // The tool may be another one by now, without anybody having said so.
-      if (problem && wasKnown) {
-        await learn(name, true, settings(given));
-        problem = outputs.check(name, result as unknown as CallToolResult);
-      }
-      if (problem) throw new McpError("invalid_result", `tools/call ${quote(name)}: ${problem}`);
-    }
-    return toToolResult(result);
   }
 
   let turn: Promise<unknown> = Promise.resolve();
@@ -273,8 +208,10 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     get server() {
       return line.remote.description;
     },
-    listTools,
-    callTool,
+    listTools: tools.list,
+    async callTool(name, args, given) {
+      return tools.call(name, args, settings(given));
+    },
     listResources: (given) => list("resources/list", "resources", given),
     listResourceTemplates: (given) => list("resources/templates/list", "resourceTemplates", given),
     async readResource(uri, given) {
@@ -306,8 +243,9 @@ export async function createClient(target: Target, options: ClientOptions = {}):
       listener.setRoots(roots);
       line.remote.rootsChanged();
     },
-    request(method, { _meta, ...params } = {}, given = {}) {
-      return send(method, params, isObject(_meta) ? { ...given, meta: { ..._meta, ...given.meta } } : given);
+    async request(method, { _meta, ...params } = {}, given = {}) {
+      const all = isObject(_meta) ? { ...given, meta: { ..._meta, ...given.meta } } : given;
+      return method === "tools/call" ? tools.request(params, settings(all)) : send(method, params, all);
     },
     notify: (method, params) => line.remote.notify(method, params),
     close: line.close,

@@ -1,6 +1,6 @@
 // The life of a client's connection: opened, kept alive, lost, opened again. What is to hold on every connection (what
 // is watched, the log level) is kept here and brought about anew after a restart.
-import type { Channel, Target } from "../jsonrpc/channel.ts";
+import { type Channel, ChannelFault, type Mirror, type Target } from "../jsonrpc/channel.ts";
 import { type DialOptions, dial, lostInProbe } from "../protocol/dial.ts";
 import { McpError } from "../protocol/errors.ts";
 import type { LogLevel } from "../protocol/model.ts";
@@ -35,6 +35,7 @@ export async function openLine(
   target: Target,
   options: ClientOptions & { readonly info: DialOptions["info"] },
   listener: Listener,
+  mirror?: Mirror,
 ): Promise<Line> {
   const { pingIntervalMs, pingTimeoutMs = 10_000, maxPingFailures = 3, onStateChange } = options;
   // What is longer than a timer can be would come at once.
@@ -53,7 +54,12 @@ export async function openLine(
   let openedAt = 0;
   /** A connection that ended before it was put to use. */
   let early: { readonly cause: unknown } | undefined;
+  /** Why what the server sends by itself does not come through for now. */
+  let interruption: unknown;
+  /** This connection took the place of one that the server had forgotten. */
+  let isRenewed = false;
   const closing = new AbortController();
+  const isUp = (): boolean => state === "open" || state === "reconnecting";
 
   function become(next: ConnectionState, cause?: unknown): void {
     state = next;
@@ -68,7 +74,7 @@ export async function openLine(
   /** A new channel, if it comes in time; one that comes later is closed. */
   async function openChannel(signal: AbortSignal | undefined): Promise<Channel> {
     if (signal?.aborted) throw toAborted(signal.reason);
-    const opening = Promise.resolve(target.open());
+    const opening = Promise.resolve(target.open(mirror));
     const limit = createLimit(connectTimeoutMs, signal);
     try {
       return await untilAborted(opening, limit.signal, (reason) => {
@@ -91,6 +97,7 @@ export async function openLine(
   async function dialOnce(known: Revision | undefined, signal: AbortSignal | undefined): Promise<Remote> {
     channel = await openChannel(signal);
     early = undefined;
+    interruption = undefined;
     const opened = await dial(channel, {
       info: options.info,
       listener,
@@ -103,6 +110,11 @@ export async function openLine(
       logLevel,
       readsLog: options.onLog !== undefined,
       onClose: lost,
+      onInterrupted(cause) {
+        interruption = cause;
+        if (state === "open" && cause !== undefined) become("reconnecting", cause);
+        else if (state === "reconnecting" && cause === undefined) become("open");
+      },
     });
     // What a client is held to says nothing of what the server could speak.
     if (target.key !== undefined && options.revision === undefined) {
@@ -128,29 +140,35 @@ export async function openLine(
   function lost(cause: unknown): void {
     clearTimeout(pinging);
     if (state === "closed") return;
-    if (state !== "open") {
+    if (!isUp()) {
       early = { cause };
       return;
     }
     lastCause = cause;
-    const restart = options.restart ?? (remote.isResumable && target.restarts === true);
-    if (restart === false) {
+    const renewal = cause instanceof ChannelFault && cause.isRenewable ? cause : undefined;
+    const restart = options.restart ?? (renewal !== undefined || (remote.isResumable && target.restarts === true));
+    // A server that forgets a session before it has answered anything in it will forget the next one as well.
+    const isInVain = renewal !== undefined && isRenewed && !renewal.hasServed;
+    if (restart === false || isInVain) {
       become("closed", cause);
       return;
     }
+    isRenewed = renewal !== undefined;
     const settings = restart === true ? {} : restart;
-    if (Date.now() - openedAt > Math.max(10_000, settings.maxDelayMs ?? 0)) attempts = 0;
+    if (renewal?.hasServed || Date.now() - openedAt > Math.max(10_000, settings.maxDelayMs ?? 0)) attempts = 0;
     become("restarting", cause);
-    reopening = reopen(settings).finally(() => {
+    reopening = reopen(settings, isRenewed).finally(() => {
       reopening = undefined;
     });
   }
 
-  async function reopen({ maxAttempts = 5, delayMs = 250, maxDelayMs = 10_000 }: RestartOptions): Promise<void> {
+  /** @param isAtOnce the first try needs no pause: the server is there, and said so */
+  async function reopen(settings: RestartOptions, isAtOnce: boolean): Promise<void> {
+    const { maxAttempts = 5, delayMs = 250, maxDelayMs = 10_000 } = settings;
     while (attempts < maxAttempts && state === "restarting") {
       // With jitter, so that many clients of one server do not come back in step.
       const pause = Math.min(delayMs * 2 ** attempts++, maxDelayMs) * (0.5 + Math.random() / 2);
-      await sleep(pause, closing.signal);
+      await sleep(isAtOnce && attempts === 1 ? 0 : pause, closing.signal);
       if (closing.signal.aborted) return;
       try {
         await channel?.ended;
@@ -176,6 +194,7 @@ export async function openLine(
     }
     openedAt = Date.now();
     become("open");
+    if (interruption !== undefined) become("reconnecting", interruption);
     if (pingIntervalMs !== undefined && remote.hasPing) keepAlive(remote, 0);
   }
 
@@ -183,11 +202,12 @@ export async function openLine(
   function keepAlive(of: Remote, failures: number): void {
     pinging = setTimeout(() => {
       of.ping({ timeoutMs: pingTimeoutMs }).then(
-        () => of === remote && state === "open" && keepAlive(of, 0),
+        () => of === remote && isUp() && keepAlive(of, 0),
         (error) => {
-          if (of !== remote || state !== "open") return;
+          if (of !== remote || !isUp()) return;
           // Whoever answers is there, whatever the answer.
-          if (!(error instanceof McpError && error.code === "timeout")) return keepAlive(of, 0);
+          const isSilence = error instanceof McpError && (error.code === "timeout" || error.code === "connection_lost");
+          if (!isSilence) return keepAlive(of, 0);
           listener.warn(`ping ${failures + 1} of ${maxPingFailures} was not answered: ${error}`);
           if (failures + 1 < maxPingFailures) {
             keepAlive(of, failures + 1);
@@ -248,7 +268,9 @@ export async function openLine(
         return await task(first);
       } catch (error) {
         const isLost = error instanceof McpError && error.code === "connection_lost" && !closing.signal.aborted;
-        if (!isLost || !isSafe || !reopening) throw error;
+        if (!isLost || !(reopening || isUp())) throw error;
+        const isUnrun = error.cause instanceof ChannelFault && error.cause.isUnrun;
+        if (!isSafe && !isUnrun) throw error;
         return task(await current(settings));
       }
     },

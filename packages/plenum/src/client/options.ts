@@ -29,7 +29,11 @@ export interface AnswerContext {
   readonly server: Implementation | undefined;
 }
 
-export type ConnectionState = "connecting" | "open" | "restarting" | "closed";
+/**
+ * `restarting`: lost, and being opened again; calls wait. `reconnecting`: a stream on which the server sends by itself broke
+ * and could not be taken up again at once; calls can be made.
+ */
+export type ConnectionState = "connecting" | "open" | "reconnecting" | "restarting" | "closed";
 
 export interface RestartOptions {
   /** Tries in a row before the client gives up. Default 5. */
@@ -95,7 +99,10 @@ export interface ClientOptions {
   readonly pingTimeoutMs?: number;
   /** Unanswered pings in a row after which the connection is lost. Default 3. */
   readonly maxPingFailures?: number;
-  /** Opens a lost connection again, with all subscriptions. Default: true in 2026-07-28, where a connection has no state to lose. */
+  /**
+   * Opens a lost connection again, with all subscriptions. Default: true in 2026-07-28, where a connection has no state to
+   * lose, and for a session over HTTP that the server has forgotten.
+   */
   readonly restart?: boolean | RestartOptions;
   /** The server's word on its tools is believed: a call of one that it marks read-only or idempotent is repeated after a restart. Default false. */
   readonly trusted?: boolean;

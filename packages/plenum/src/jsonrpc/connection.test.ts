@@ -3,6 +3,7 @@ import type { Channel, Receiver } from "./channel.ts";
 import { type Answer, type ConnectionOptions, createConnection } from "./connection.ts";
 import type { Exchange } from "./exchange.ts";
 import { formatMessage, type JsonObject, parseMessage, type Request } from "./message.ts";
+import { createRequests } from "./requests.ts";
 
 /** A channel whose far end is the test. */
 function open(options: Partial<ConnectionOptions> = {}) {
@@ -19,6 +20,7 @@ function open(options: Partial<ConnectionOptions> = {}) {
     close: () => receiver?.closed(),
   };
   const connection = createConnection(channel, {
+    requests: createRequests,
     onRequest: () => ({ result: {} }),
     onNotification: () => {},
     ...options,
@@ -173,7 +175,7 @@ describe("asking", () => {
     expect(abandoned).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
     expect(await outcome).toEqual({ kind: "timeout", afterMs: 50 });
-    expect(abandoned).toEqual([[1, "slow", "No answer in 50 ms"]]);
+    expect(abandoned).toEqual([[1, "slow", "No answer in 50 ms", undefined]]);
     receive({ jsonrpc: "2.0", id: 1, result: {} });
     expect(connection.inFlight).toBe(0);
   });
@@ -206,7 +208,7 @@ describe("asking", () => {
     const outcome = connection.request("slow", undefined, { signal: controller.signal });
     controller.abort("stop");
     expect(await outcome).toEqual({ kind: "aborted", reason: "stop" });
-    expect(abandoned).toEqual([[1, "slow", "stop"]]);
+    expect(abandoned).toEqual([[1, "slow", "stop", undefined]]);
     expect(await connection.request("x", undefined, { signal: controller.signal })).toEqual({
       kind: "aborted",
       reason: "stop",

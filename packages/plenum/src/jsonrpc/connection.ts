@@ -1,5 +1,6 @@
-// Pairs requests with responses over one channel, in both directions. All in-flight state is in one record, `state`, and is
-// changed only here. What cancels a request and what counts as progress is the protocol's business.
+// Pairs requests with responses over one channel, in both directions: those of the peer here, our own in requests.ts.
+// What is in flight is in one record, `state`, and is changed only here. What cancels a request and what counts as
+// progress is the protocol's business.
 import type { Channel } from "./channel.ts";
 import { Exchange } from "./exchange.ts";
 import {
@@ -16,41 +17,18 @@ import {
   rpcCodes,
   type Single,
 } from "./message.ts";
+import type { createRequests, Outcome, RequestOptions, Requests, RequestsOptions } from "./requests.ts";
 
 export type Answer = { readonly result: JsonObject | PreparedJson } | { readonly error: ErrorObject };
 
-/** How a request that we sent ended. A value, not an exception: the room above chooses its own error for each. */
-export type Outcome =
-  | { readonly kind: "result"; readonly result: JsonObject }
-  | { readonly kind: "error"; readonly error: ErrorObject }
-  | { readonly kind: "timeout"; readonly afterMs: number }
-  | { readonly kind: "aborted"; readonly reason: unknown }
-  | { readonly kind: "lost"; readonly cause: unknown }
-  /** Answered with what is no response. */
-  | { readonly kind: "broken" };
+export type { Outcome, RequestOptions } from "./requests.ts";
 
-export interface RequestOptions {
-  readonly signal?: AbortSignal;
-  /** Without an answer or a `touch` for this long the request is given up. 0 or Infinity: never. Default 60 000. */
-  readonly timeoutMs?: number;
-  /** Given up after this long whatever is touched. 0 or Infinity: never. Default Infinity. */
-  readonly maxTimeoutMs?: number;
-  /** The incoming request on whose behalf this one is sent. */
-  readonly about?: RequestId;
-  /** Told the id before anything is sent, so that the caller can put it to use (a progress token, say). */
-  readonly onId?: (id: RequestId) => void;
-  /** Told the result before anything that comes behind it is read. The request rejects with what it throws. */
-  readonly onResult?: ((result: JsonObject) => void) | undefined;
-}
-
-export interface ConnectionOptions {
+export interface ConnectionOptions extends RequestsOptions {
   /** Whatever it throws or rejects with, even `undefined`, the peer gets exactly one answer; none if it returns undefined. */
   readonly onRequest: (request: Request, exchange: Exchange) => Answer | Promise<Answer> | undefined;
   readonly onNotification: (notification: Notification, sender: unknown) => void;
   /** Why this batch is refused as a whole; undefined when batches are spoken here. Default: refused. */
   readonly refuseBatch?: (members: readonly Single[]) => string | undefined;
-  /** A request of ours was given up on (time, abort): the peer may want to know. */
-  readonly onAbandon?: (id: RequestId, method: string, reason: string, about: RequestId | undefined) => void;
   readonly onClose?: (cause: unknown) => void;
   /** See `Receiver.interrupted`. */
   readonly onInterrupted?: ((cause?: unknown) => void) | undefined;
@@ -60,19 +38,8 @@ export interface ConnectionOptions {
   readonly onUnwritable?: (error: unknown) => void;
   /** Requests of the peer that may be worked on at once; a cancelled one counts until its handler ends. Default 10 000. */
   readonly maxInFlight?: number;
-}
-
-interface Pending {
-  readonly method: string;
-  readonly about: RequestId | undefined;
-  readonly settle: (outcome: Outcome) => void;
-  readonly timeoutMs: number;
-  readonly order: number;
-  readonly startedAt: number;
-  readonly maxTimeoutMs: number;
-  /** When the clock was last reset. A timer that fires early re-arms itself, so a reset costs one assignment. */
-  touchedAt: number;
-  timer: ReturnType<typeof setTimeout> | undefined;
+  /** What sends requests of our own. Default: loaded by the first one, for who mostly answers. */
+  readonly requests?: typeof createRequests;
 }
 
 type Reply = (response: Response | undefined, about: RequestId | undefined) => void;
@@ -82,8 +49,6 @@ interface Open {
   /** To be called exactly once: with undefined when the request was cancelled. */
   readonly reply: Reply;
 }
-
-const longestTimer = 2 ** 31 - 1;
 
 /** One peer, both directions. */
 export interface Connection {
@@ -114,24 +79,25 @@ export interface Connection {
 export function createConnection(channel: Channel, options: ConnectionOptions): Connection {
   const maxInFlight = options.maxInFlight ?? 10_000;
   const state = {
-    nextId: 1,
-    sent: new Map<RequestId, Pending>(),
     received: new Map<RequestId, Open>(),
     /** Handlers at work, those of cancelled requests included. */
     running: 0,
-    /** Why the clocks of requests below an id stand still, and when they last began to run again. */
-    holds: 0,
-    heldBelow: 0,
-    heldAt: 0,
     closed: false,
   };
-  const { sent, received } = state;
+  const { received } = state;
+  let requests = options.requests?.(channel, options);
+
+  async function load(): Promise<Requests> {
+    const { createRequests } = await import("./requests.ts");
+    requests ??= createRequests(channel, options);
+    if (state.closed) requests.lose(undefined);
+    return requests;
+  }
 
   function end(cause: unknown, reason = "The connection was lost"): void {
     if (state.closed) return;
     state.closed = true;
-    for (const pending of sent.values()) pending.settle({ kind: "lost", cause });
-    sent.clear();
+    requests?.lose(cause);
     for (const { exchange } of received.values()) exchange.end(toAbort(reason));
     received.clear();
     options.onClose?.(cause);
@@ -164,7 +130,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     else if (incoming.kind === "response") settle(incoming.message);
     else if (incoming.kind === "invalid") {
       // A response that is none ends its request all the same.
-      if (incoming.id !== undefined && !incoming.answer) take(incoming.id, { kind: "broken" });
+      if (incoming.id !== undefined && !incoming.answer) requests?.settle(incoming.id, { kind: "broken" });
       options.onInvalid?.(incoming);
       // Among other messages it is no noise: it has its place in their answer.
       if (!options.onInvalid || reply !== send) reply(incoming.answer, undefined);
@@ -238,41 +204,12 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     else finish(given);
   }
 
-  /** Ends a request of ours. A response that is late, or was never asked for, is of no interest to anybody. */
-  function take(id: RequestId, outcome: Outcome): Pending | undefined {
-    const pending = sent.get(id);
-    sent.delete(id);
-    pending?.settle(outcome);
-    return pending;
-  }
-
   function settle(response: Response): void {
     const { id } = response;
     // An error about what the peer could not read: nobody knows whose it is.
     if (id === undefined || id === null) options.onInvalid?.({ kind: "invalid", answer: response as ErrorResponse });
-    else if ("error" in response) take(id, { kind: "error", error: response.error });
-    else take(id, { kind: "result", result: response.result as JsonObject });
-  }
-
-  function abandon(id: RequestId, outcome: Outcome): void {
-    const pending = take(id, outcome);
-    const why = outcome.kind === "timeout" ? `No answer in ${outcome.afterMs} ms` : toReason(outcome);
-    if (!pending) return;
-    options.onAbandon?.(id, pending.method, why, pending.about);
-    channel.abandon?.(id);
-  }
-
-  function arm(id: RequestId, pending: Pending): void {
-    const now = Date.now();
-    const isHeld = state.holds > 0 && pending.order < state.heldBelow;
-    const heardAt = isHeld ? now : Math.max(pending.touchedAt, state.heldAt);
-    const idleLeft = pending.timeoutMs - (now - heardAt);
-    const left = Math.min(idleLeft, pending.maxTimeoutMs - (now - pending.startedAt));
-    if (left <= 0) {
-      abandon(id, { kind: "timeout", afterMs: idleLeft <= 0 ? pending.timeoutMs : pending.maxTimeoutMs });
-    } else if (left !== Number.POSITIVE_INFINITY) {
-      pending.timer = setTimeout(() => arm(id, pending), Math.min(left, longestTimer));
-    }
+    else if ("error" in response) requests?.settle(id, { kind: "error", error: response.error });
+    else requests?.settle(id, { kind: "result", result: response.result as JsonObject });
   }
 
   const connection: Connection = {
@@ -283,7 +220,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
           if (incoming.kind === "batch") receiveBatch(incoming.members, sender);
           else receive(incoming, sender, send);
         },
-        failed: (id, cause) => void take(id, { kind: "lost", cause }),
+        failed: (id, cause) => requests?.settle(id, { kind: "lost", cause }),
         interrupted: (cause) => options.onInterrupted?.(cause),
         closed: end,
       });
@@ -292,73 +229,15 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
       return state.closed;
     },
     get inFlight() {
-      return sent.size + received.size;
+      return (requests?.size ?? 0) + received.size;
     },
-    request(method, params, { signal, about, timeoutMs = 60_000, maxTimeoutMs = 0, onId, onResult } = {}) {
-      return new Promise<Outcome>((resolve, reject) => {
-        if (state.closed) return resolve({ kind: "lost", cause: undefined });
-        if (signal?.aborted) return resolve({ kind: "aborted", reason: signal.reason });
-        const id = state.nextId++;
-        onId?.(id);
-        const onAbort = (): void => abandon(id, { kind: "aborted", reason: signal?.reason });
-        const now = Date.now();
-        const pending: Pending = {
-          method,
-          about,
-          order: id,
-          timeoutMs: toLimit(timeoutMs),
-          maxTimeoutMs: toLimit(maxTimeoutMs),
-          startedAt: now,
-          touchedAt: now,
-          timer: undefined,
-          settle(outcome) {
-            clearTimeout(pending.timer);
-            signal?.removeEventListener("abort", onAbort);
-            try {
-              if (outcome.kind === "result") onResult?.(outcome.result);
-            } catch (error) {
-              reject(error);
-            }
-            resolve(outcome);
-          },
-        };
-        sent.set(id, pending);
-        try {
-          channel.send({ jsonrpc: "2.0", id, method, ...(params && { params }) }, about);
-        } catch (error) {
-          sent.delete(id);
-          return reject(error);
-        }
-        // The channel may have closed, or even answered, while it sent.
-        if (!sent.has(id)) return;
-        signal?.addEventListener("abort", onAbort, { once: true });
-        arm(id, pending);
-      });
-    },
+    request: (...given) => (requests ? requests.request(...given) : load().then((loaded) => loaded.request(...given))),
     notify(method, params, about) {
       if (!state.closed) channel.send({ jsonrpc: "2.0", method, ...(params && { params }) }, about);
     },
-    touch(id) {
-      const pending = sent.get(id);
-      if (pending) pending.touchedAt = Date.now();
-      return pending !== undefined;
-    },
-    drop(id, reason, isTold = false) {
-      const outcome = { kind: "aborted", reason } as const;
-      if (isTold) abandon(id, outcome);
-      else if (take(id, outcome)) channel.abandon?.(id);
-    },
-    hold() {
-      state.holds++;
-      state.heldBelow = state.nextId;
-      let isHeld = true;
-      return () => {
-        if (!isHeld) return;
-        isHeld = false;
-        state.holds--;
-        state.heldAt = Date.now();
-      };
-    },
+    touch: (id) => requests?.touch(id) ?? false,
+    drop: (...given) => requests?.drop(...given),
+    hold: () => requests?.hold() ?? (() => {}),
     cancel(id, reason) {
       const open = received.get(id);
       if (!open) return false;
@@ -408,18 +287,7 @@ function refusal(why: string, id?: RequestId): ErrorResponse {
 }
 
 function mixed(members: readonly Single[]): string | undefined {
-  const responses = members.filter((member) => member.kind === "response").length;
-  const calls = members.filter((member) => member.kind === "request" || member.kind === "notification").length;
-  return responses > 0 && calls > 0 ? "a batch holds either requests or responses, not both" : undefined;
-}
-
-function toLimit(ms: number): number {
-  return ms > 0 ? ms : Number.POSITIVE_INFINITY;
-}
-
-function toReason(outcome: Outcome): string {
-  const reason = outcome.kind === "aborted" ? outcome.reason : undefined;
-  // Any other error's text may tell of quite another matter.
-  const text = reason instanceof DOMException && reason.name === "AbortError" ? reason.message : reason;
-  return typeof text === "string" ? text : "The caller gave up";
+  const kinds = new Set(members.map(({ kind }) => kind));
+  const hasCalls = kinds.has("request") || kinds.has("notification");
+  return hasCalls && kinds.has("response") ? "a batch holds either requests or responses, not both" : undefined;
 }

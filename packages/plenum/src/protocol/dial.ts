@@ -4,6 +4,7 @@
 import type { Channel } from "../jsonrpc/channel.ts";
 import { createConnection } from "../jsonrpc/connection.ts";
 import { isObject } from "../jsonrpc/message.ts";
+import { createRequests } from "../jsonrpc/requests.ts";
 import { quote, toLine } from "../util/quote.ts";
 import { type ErrorCode, McpError } from "./errors.ts";
 import type { Implementation, LogLevel } from "./model.ts";
@@ -30,6 +31,8 @@ export interface DialOptions {
   readonly readsLog: boolean;
   /** The connection ended; after `dial` has given a Remote. `cause` is absent when we closed it. */
   readonly onClose: (cause: unknown) => void;
+  /** See `Receiver.interrupted`. */
+  readonly onInterrupted?: (cause?: unknown) => void;
 }
 
 /** Whether a failed `dial` may have been the probe's fault: some servers end when they hear anything before `initialize`. */
@@ -53,6 +56,7 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
   let isProbing = false;
 
   const connection = createConnection(channel, {
+    requests: createRequests,
     onRequest: (request, exchange) => (era ? era.request(request, exchange) : answerEarly(request)),
     onNotification: (notification) => era?.notification(notification),
     refuseBatch() {
@@ -75,9 +79,11 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
       era?.ended(cause);
       if (isOpen) options.onClose(cause);
     },
+    onInterrupted: options.onInterrupted,
   });
   const ground: RemoteGround = {
     connection,
+    oneStream: channel.oneStream,
     info: options.info,
     listener,
     maxRounds: options.maxRounds,
@@ -105,7 +111,7 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
   }
 
   /** Asks for what the server speaks: that is the stateless era, or the revision to open a session with. */
-  async function probe(asked: Revision): Promise<Revision | undefined> {
+  async function probe(asked: Revision, isAgain = false): Promise<Revision | undefined> {
     let session: Revision | undefined;
     try {
       await discover(ground, asked, timing, (result) => {
@@ -116,18 +122,22 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
       });
       return session;
     } catch (error) {
-      return judge(error, asked);
+      return judge(error, isAgain);
     }
   }
 
   /** Only errors that a server of the stateless era alone gives speak for it; any other means a session. */
-  function judge(error: unknown, asked: Revision): Revision | Promise<Revision | undefined> {
+  function judge(error: unknown, isAgain: boolean): Revision | Promise<Revision | undefined> {
     if (!(error instanceof McpError)) throw error;
     const { code, rpcCode, data } = error;
+    // Refused by the transport: that says nothing of what the server speaks.
+    if (code === "peer_error" && rpcCode === undefined) throw error;
     if (code === "peer_error" && rpcCode === -32022 && isObject(data) && Array.isArray(data.supported)) {
       const revision = choose(data.supported);
-      if (revision === asked) throw error;
-      return factsOf(revision).era === "sessioned" ? revision : probe(revision);
+      if (factsOf(revision).era === "sessioned") return revision;
+      // Another node may have refused what this one speaks: once more, even where it names the very version it refused.
+      if (isAgain) throw error;
+      return probe(revision, true);
     }
     if (code === "peer_error" && (rpcCode === -32020 || rpcCode === -32021)) throw error;
     if (code !== "peer_error" && code !== "invalid_result") throw error;

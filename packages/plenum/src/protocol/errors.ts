@@ -137,20 +137,18 @@ export function toErrorObject(error: unknown, revision: Revision, report: (error
     return { code: -32603, message: `Internal error (${errorId})`, data: { errorId } };
   }
   // Data that is undefined is absent on the wire.
-  return {
-    code: numberIn(error, revision),
-    message: error.message,
-    data: error.data,
-    [httpStatus]: rowOf(error.code).http,
-  } as ErrorObject;
+  const object = { code: numberIn(error, revision), message: error.message, data: error.data };
+  codes.set(object, error.code);
+  return object;
 }
 
-// Beside what is written as JSON: codes that share a number do not all share a status.
-const httpStatus = Symbol("plenum.httpStatus");
+// Codes that share a number do not all share a status.
+const codes = new WeakMap<ErrorObject, ErrorCode>();
 
 /** The HTTP status under which an error of `toErrorObject` is sent, where the transport has one. */
 export function statusOf(error: ErrorObject): number {
-  return (error as { readonly [httpStatus]?: number })[httpStatus] ?? 200;
+  const code = codes.get(error);
+  return (code && rowOf(code).http) ?? 200;
 }
 
 function numberIn(error: McpError, revision: Revision): number {

@@ -117,7 +117,7 @@ describe("a tool is not valid", () => {
     ["constructor"],
   ])("with a parameter of the type %j", (type) => {
     const property = { "x-mcp-header": "Region", ...(type !== undefined && { type }) };
-    expect(problemOf({ properties: { a: property } })).toContain("type is not string, integer or boolean");
+    expect(problemOf({ properties: { a: property } })).toContain("type is not string, integer, boolean");
   });
 
   const inside = { properties: { b: marked } };

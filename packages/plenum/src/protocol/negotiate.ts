@@ -179,8 +179,5 @@ export function isStateless(request: Request): boolean {
 }
 
 function toAbortReason(reason: unknown): DOMException | undefined {
-  return new DOMException(
-    typeof reason === "string" ? toLine(reason) : "The caller cancelled the request",
-    "AbortError",
-  );
+  return typeof reason === "string" ? new DOMException(toLine(reason), "AbortError") : undefined;
 }

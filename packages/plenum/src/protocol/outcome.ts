@@ -31,6 +31,8 @@ export function resultOf(outcome: Outcome, what: string, heard = ""): JsonObject
     case "aborted":
       throw new McpError("aborted", `${what} was aborted`, { cause: outcome.reason });
     case "lost":
+      // Where the transport was answered, though not by the protocol, it says so itself.
+      if (outcome.cause instanceof McpError) throw outcome.cause;
       throw connectionLost(`before ${what} was answered`, outcome.cause);
   }
 }

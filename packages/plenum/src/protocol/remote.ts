@@ -90,6 +90,8 @@ export interface DialedEra {
 /** What an era is given to speak to a server on one connection. */
 export interface RemoteGround {
   readonly connection: Connection;
+  /** As of the channel: a stream that is lost is not the connection where there are several. */
+  readonly oneStream: boolean;
   readonly info: Implementation;
   readonly listener: Listener;
   /** Rounds of questions that one request may take before it is given up. */

@@ -1,7 +1,7 @@
 // From the superset model to one revision and back, for whatever both eras have in common: params read and checked,
 // results fitted and checked, and the few values that must be rebuilt rather than trimmed.
 import { isObject, type JsonObject, type Request } from "../jsonrpc/message.ts";
-import { schemaMapKeywords } from "../schema/keywords.ts";
+import { dataKeywords, schemaMapKeywords } from "../schema/nesting.ts";
 import { quote } from "../util/quote.ts";
 import type { Result } from "./endpoint.ts";
 import { McpError } from "./errors.ts";
@@ -63,7 +63,12 @@ export function toToolFault(error: unknown, method: Method | undefined, revision
     (error.code === "invalid_arguments" && facts.badArguments === "result") ||
     (error.code === "missing_capability" && facts.era === "sessioned") ||
     (error.code === "elicitation_required" && revision !== "2025-11-25");
-  return asResult ? { content: [{ type: "text", text: error.message }], isError: true } : undefined;
+  return asResult ? toFault(error.message) : undefined;
+}
+
+/** The result of a tool that failed, for a model to read. */
+export function toFault(text: string): Result {
+  return { content: [{ type: "text", text }], isError: true };
 }
 
 /**
@@ -93,10 +98,6 @@ function withObjectOutput(tool: JsonObject): JsonObject {
   return { ...tool, outputSchema: $schema === undefined ? wrapped : { $schema, ...wrapped } };
 }
 
-// Keywords whose value is data, not schemas: a "$ref" in there is just a member.
-const dataKeywords: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
-const mapKeywords: ReadonlySet<string> = new Set(schemaMapKeywords);
-
 /**
  * Pointers that began at the root now begin one level down.
  * @param isMap whether the node maps names to schemas: then its keys are names, also where they read like keywords
@@ -113,7 +114,7 @@ function moveRefs(node: unknown, isMap = false): unknown {
 function moveKeyword(key: string, value: unknown): unknown {
   const isPointer = (key === "$ref" || key === "$dynamicRef") && typeof value === "string" && /^#(?:\/|$)/.test(value);
   if (isPointer) return `#/properties/result${value.slice(1)}`;
-  return dataKeywords.has(key) ? value : moveRefs(value, mapKeywords.has(key));
+  return dataKeywords.includes(key) ? value : moveRefs(value, schemaMapKeywords.includes(key));
 }
 
 // A result that will be given out again unchanged, such as a page of a list: an era may keep its encoded text.

@@ -438,7 +438,3 @@ export const uniqueItems: Keyword = (value, at) => {
 export const definitions: Keyword = (value, at, site) =>
   void asEntries(value, at, (_, schema, at) => site.sub(schema, at));
 export const branch: Keyword = (value, at, site) => void site.sub(value, at);
-
-/** Keywords whose value maps names to schemas. */
-export const schemaMapKeywords: readonly string[] =
-  /* @__PURE__ */ "properties patternProperties dependentSchemas dependencies $defs definitions".split(" ");

@@ -205,13 +205,14 @@ describe("an input that is an object says so", () => {
   });
 });
 
-test("$schema is kept only where it is not the default", async () => {
+test("$schema is kept where it was written, and not where a library puts the default", async () => {
   const $schema = "http://json-schema.org/draft-07/schema#";
   const old = toSchema({ $schema, type: "object", dependencies: { a: ["b"] } }, input);
   expect(old.json.$schema).toBe($schema);
   expect(await old.validate({ a: 1 })).toMatchObject({ issues: [{ keyword: "dependencies" }] });
   const current = { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object" };
-  expect(toSchema(current, input).json).toEqual({ type: "object" });
+  expect(toSchema(current, input).json).toEqual(current);
+  expect(toSchema(z.object({}), input).json).not.toHaveProperty("$schema");
 });
 
 test("issues are one readable line", () => {

@@ -55,8 +55,8 @@ export function toSchema<Out = unknown>(input: AnySchema, { kind, name, role }: 
   }
   const plain = standard ? convert(standard, role, refuse) : (input as JsonSchema);
   const { $schema, ...rest } = plain;
-  // The default dialect need not be declared; that an input is an object must be.
-  const json = String($schema).includes("/2020-12/") ? rest : plain;
+  // What a library declares of itself, and is the default, need not be told; that an input is an object must be.
+  const json = standard && String($schema).includes("/2020-12/") ? rest : plain;
   const isVague = role === "input" && json.type !== "object";
   const validate = standard?.validate;
   let check: Validator | undefined;

@@ -1,6 +1,6 @@
 // What a handler is given beside its arguments: the caller, and the ways to tell or ask it something while it runs.
 import { isRequestId, type Json, type JsonObject, type RequestId } from "../jsonrpc/message.ts";
-import type { AuthInfo, Call, Caller, Link } from "../protocol/endpoint.ts";
+import type { AuthInfo, Call, Caller, Link, Sender } from "../protocol/endpoint.ts";
 import { traceContextOf } from "../protocol/meta.ts";
 import type { Next } from "../protocol/middleware.ts";
 import {
@@ -41,6 +41,13 @@ export interface Context<Lifespan = unknown> {
   readonly client: Caller;
   /** Who calls, as the authorization layer established it. */
   readonly auth: AuthInfo | undefined;
+  /**
+   * What the transport tells of the request; undefined where it tells nothing, as stdio does. Over HTTP `header(name)` reads
+   * a header of the request, by its name in lower case. `disconnect(retryMs)` ends the connection that the answer would
+   * travel on while the handler goes on, and the client comes back for the answer: for work that takes longer than a
+   * connection should be held. Where a client could not come back, there is no `disconnect`.
+   */
+  readonly sender: Sender | undefined;
   /** The request's `_meta`. */
   readonly meta: JsonObject;
   /** W3C `traceparent`, `tracestate` and `baggage` of the request, where they are well-formed. */
@@ -137,6 +144,9 @@ export class CallContext implements Context<never> {
   }
   get auth(): AuthInfo | undefined {
     return this.#call.auth;
+  }
+  get sender(): Sender | undefined {
+    return this.#call.sender;
   }
   get meta(): JsonObject {
     return this.#call.meta;

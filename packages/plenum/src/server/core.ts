@@ -9,9 +9,9 @@ import { findMethod } from "../protocol/methods.ts";
 import type { Middleware, Next } from "../protocol/middleware.ts";
 import type { CacheScope, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import type { Store } from "../store/store.ts";
-import type { Sealer } from "../util/seal.ts";
 import { type Secret, toSecrets } from "../util/secret.ts";
 import { CallContext, type Context, type ContextOptions, type LogEntry } from "./context.ts";
+import type { Cursors } from "./cursor.ts";
 import { assertFunction, toDefinition } from "./definition.ts";
 import { createLifespan, type LifespanOption } from "./lifespan.ts";
 import { createWatchers, type Watchers } from "./watchers.ts";
@@ -102,8 +102,8 @@ export interface Feature {
 export interface Core<L> {
   readonly server: ServerBase<L>;
   readonly watchers: Watchers;
-  /** Seals the cursors of its lists, and how long their pages are. */
-  readonly pages: { readonly pageSize: number; readonly sealer: () => Promise<Sealer> };
+  /** The cursors of its lists, and how long their pages are. */
+  readonly pages: { readonly pageSize: number; readonly cursors: () => Promise<Cursors> };
   readonly lenientArguments: boolean;
   offer(feature: Feature): void;
   /** A list changed: what is declared is worked out anew, and those who watch are told. */
@@ -132,12 +132,17 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     websiteUrl,
     icons,
   });
-  const secrets = toSecrets(options.secret);
+  // One of our own is made by the first who needs it: Workers have no random values until there is a request.
+  let secrets = options.secret === undefined ? undefined : toSecrets(options.secret);
+  const getSecrets = (): ReturnType<typeof toSecrets> => {
+    secrets ??= toSecrets();
+    return secrets;
+  };
   // Loaded by the first list that has a second page.
-  let sealing: Promise<Sealer> | undefined;
-  const sealer = (): Promise<Sealer> => {
-    sealing ??= import("../util/seal.ts").then(({ createSealer }) => createSealer(secrets));
-    return sealing;
+  let loading: Promise<Cursors> | undefined;
+  const cursors = (): Promise<Cursors> => {
+    loading ??= import("./cursor.ts").then(({ createCursors }) => createCursors(getSecrets()));
+    return loading;
   };
   const lifespan = createLifespan(options.lifespan);
   const watchers = createWatchers();
@@ -219,7 +224,14 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     describe,
     handles: (method) => handlers.has(method),
     cacheHints: () => hints,
-    rounds: { secrets, isGenerated: options.secret === undefined, maxStateBytes, store: options.stateStore },
+    rounds: {
+      get secrets() {
+        return getSecrets();
+      },
+      isGenerated: options.secret === undefined,
+      maxStateBytes,
+      store: options.stateStore,
+    },
     watch: watchers.add,
     report: (error, { method }) => mask(error, method),
     async call(call) {
@@ -253,7 +265,7 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
   const core: Core<L> = {
     server,
     watchers,
-    pages: { pageSize, sealer },
+    pages: { pageSize, cursors },
     lenientArguments: options.lenientArguments ?? true,
     mask,
     offer(feature) {

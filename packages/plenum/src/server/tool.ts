@@ -3,9 +3,10 @@
 import { exceedsDepth, isObject, type Json, type JsonObject } from "../jsonrpc/message.ts";
 import type { Result } from "../protocol/endpoint.ts";
 import { assertOpen, isTellable, McpError, ToolError } from "../protocol/errors.ts";
+import { type HeaderParam, headerMark, readHeaderParams } from "../protocol/header-marks.ts";
 import { assertOwnMeta } from "../protocol/meta.ts";
 import { type Content, type Icon, isContent, type Meta, type Tool, type ToolAnnotations } from "../protocol/model.ts";
-import { anyRoot } from "../protocol/revise.ts";
+import { anyRoot, toFault } from "../protocol/revise.ts";
 import type { InferInput, InferOutput } from "../schema/infer.ts";
 import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/standard.ts";
 import { quote } from "../util/quote.ts";
@@ -56,6 +57,8 @@ export interface ToolEntry extends Entry {
   readonly output: Schema | undefined;
   /** Top-level arguments that the schema says are objects or arrays and nothing else. */
   readonly nested: ReadonlySet<string>;
+  /** Arguments that travel in HTTP headers too. */
+  readonly mirrored: readonly HeaderParam[];
   readonly handler: (args: never, ctx: never) => unknown;
 }
 
@@ -86,11 +89,13 @@ function defineTool(
     icons,
     _meta: meta,
   };
+  const definition = toDefinition<Tool>(`tool "${name}"`, "Tool", published, rest);
   return {
-    definition: toDefinition(`tool "${name}"`, "Tool", published, rest),
+    definition,
     input: args,
     output: returned,
     nested: nestedOf(args.json),
+    mirrored: mirroredOf(definition),
     handler,
     visible: rest.visible as Visible | undefined,
   };
@@ -125,11 +130,14 @@ export function offerTools<L>(core: Core<L>): ToolMethods<L> {
 
 /** Runs a tool. Throws McpError for what is not the tool's own failure. */
 async function callTool<L>(core: Core<L>, entry: ToolEntry, params: JsonObject, ctx: CallContext): Promise<Result> {
-  const given = isObject(params.arguments) ? params.arguments : {};
+  let given = isObject(params.arguments) ? params.arguments : {};
   const { name } = entry.definition;
   try {
     // Some hosts send nested arguments as JSON text.
-    const args = await entry.input.validate(core.lenientArguments ? unpackNested(entry, given) : given);
+    if (core.lenientArguments) given = unpackNested(entry, given);
+    if (entry.mirrored.length > 0 && ctx.sender?.mirrorsParams)
+      (await import("../protocol/header-match.ts")).assertMirrored(entry.mirrored, given, ctx.sender);
+    const args = await entry.input.validate(given);
     if ("issues" in args)
       throw new McpError("invalid_arguments", `Invalid arguments for tool "${name}": ${formatIssues(args.issues)}`);
     assertOpen(ctx);
@@ -139,10 +147,6 @@ async function callTool<L>(core: Core<L>, entry: ToolEntry, params: JsonObject, 
     if (error instanceof McpError && isTellable(error)) throw error;
     return toFault(`Internal error (${core.mask(error, `tools/call ${name}`, ctx.ended)})`);
   }
-}
-
-function toFault(text: string): Result {
-  return { content: [{ type: "text", text }], isError: true };
 }
 
 /** What reads a file gives a promise: it is waited for. */
@@ -227,6 +231,14 @@ function holdsContent(value: unknown): boolean {
 
 function toText(value: unknown): Content[] {
   return value === undefined ? [] : [{ type: "text", text: JSON.stringify(value) ?? String(value) }];
+}
+
+function mirroredOf(tool: Tool): readonly HeaderParam[] {
+  // Most schemas have no such mark: they are not walked.
+  if (!JSON.stringify(tool.inputSchema).includes(headerMark)) return [];
+  const found = readHeaderParams(tool);
+  if ("params" in found) return found.params;
+  throw new TypeError(`tool "${tool.name}": ${found.problem}`);
 }
 
 function nestedOf(schema: JsonObject): ReadonlySet<string> {

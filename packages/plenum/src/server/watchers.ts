@@ -12,6 +12,7 @@ export function createWatchers(): Watchers {
   const listeners = new Set<(change: Change) => void>();
   const pending = new Map<string, Change>();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let setAt = 0;
 
   const flush = (): void => {
     timer = undefined;
@@ -36,7 +37,10 @@ export function createWatchers(): Watchers {
     tell(change) {
       if (listeners.size === 0) return;
       pending.set(Object.values(change).join(" "), change);
-      timer ??= setTimeout(flush);
+      // Where each request lives by itself (Workers) a timer may die with the one that set it.
+      if (timer !== undefined && Date.now() - setAt < 1000) return;
+      setAt = Date.now();
+      timer = setTimeout(flush);
     },
     close() {
       clearTimeout(timer);

@@ -24,7 +24,7 @@ function loadAsking(): NonNullable<typeof asking> {
 }
 
 /** What only a client that begins in the wrong way is told. */
-const loadRefusals = () => import("./refusals.ts");
+const loadRefusals = () => import("../refusals.ts");
 
 /** The era for one connection, and what its handshake agreed on. */
 export interface SessionedEra extends Era {

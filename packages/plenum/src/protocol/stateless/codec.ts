@@ -1,37 +1,22 @@
 // How the stateless era reads a request's `_meta` and writes results: `resultType` on each, the server's name in
 // `_meta`, cache hints where the method has them. Specification: basic/index § _meta, server/utilities/caching.
-import { isObject, type JsonObject, PreparedJson, type Request } from "../../jsonrpc/message.ts";
+import { isObject, type JsonObject, PreparedJson } from "../../jsonrpc/message.ts";
 import type { Caller, Description, Endpoint, Result } from "../endpoint.ts";
-import { McpError } from "../errors.ts";
 import { metaKeys, metaOf } from "../meta.ts";
 import type { Method } from "../methods.ts";
 import type { ClientCapabilities, Implementation } from "../model.ts";
 import { isStable, reviseResult } from "../revise.ts";
-import { isRevision, type Revision } from "../revisions.ts";
+import type { Revision } from "../revisions.ts";
 
-/**
- * The revision of the request, if we speak it. An unknown one is told apart from a missing one: the first is answered
- * with what we speak, the second is a request that is not complete.
- */
-export function readRevision(request: Request, spoken: readonly Revision[], supported: readonly Revision[]): Revision {
-  const requested = metaOf(request.params)[metaKeys.protocolVersion];
-  if (typeof requested !== "string") throw incomplete(metaKeys.protocolVersion, "a string such as 2026-07-28");
-  if (isRevision(requested) && spoken.includes(requested)) return requested;
-  throw new McpError("unsupported_version", "Unsupported protocol version", { data: { supported, requested } });
-}
-
-export function readCaller(meta: JsonObject, revision: Revision): Caller {
+/** Who calls, as the request says; undefined where it does not. */
+export function readCaller(meta: JsonObject, revision: Revision): Caller | undefined {
   const capabilities = meta[metaKeys.clientCapabilities];
-  if (!isObject(capabilities)) throw incomplete(metaKeys.clientCapabilities, "an object; {} means none");
+  if (!isObject(capabilities)) return undefined;
   return {
     capabilities: capabilities as ClientCapabilities,
     info: meta[metaKeys.clientInfo] as Implementation | undefined,
     revision,
   };
-}
-
-function incomplete(key: string, form: string): McpError {
-  return new McpError("incomplete_meta", `Invalid params: params._meta["${key}"] must be ${form}`);
 }
 
 const prepared = new WeakMap<Result, { readonly info: Implementation | undefined; readonly text: PreparedJson }>();

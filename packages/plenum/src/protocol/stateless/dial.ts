@@ -166,7 +166,16 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
     }
   }
 
-  const listening = createListening({ connection, revision, capabilities, listener, outgoing, meta });
+  const listening = createListening({
+    connection,
+    revision,
+    capabilities,
+    listener,
+    outgoing,
+    meta,
+    oneStream: ground.oneStream,
+    gone: gone.signal,
+  });
 
   const remote: Remote = {
     revision,

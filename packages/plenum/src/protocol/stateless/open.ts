@@ -1,9 +1,8 @@
 // The stateless era on the serving side: every request is complete in itself, and nothing is remembered between two.
 // Only open listen requests are held, as long as they are open. Specification: basic of 2026-07-28.
 import type { Answer } from "../../jsonrpc/connection.ts";
-import type { Exchange } from "../../jsonrpc/exchange.ts";
 import { hasCapability } from "../capabilities.ts";
-import type { Call, Description, Result } from "../endpoint.ts";
+import type { Description, Result } from "../endpoint.ts";
 import type { Era, Ground } from "../era.ts";
 import { methodNotFound, toErrorObject } from "../errors.ts";
 import { toCall } from "../link.ts";
@@ -11,10 +10,10 @@ import { metaKeys, metaOf } from "../meta.ts";
 import { findMethod, type Method, requestIn } from "../methods.ts";
 import type { LogLevel } from "../model.ts";
 import { toToolFault } from "../revise.ts";
-import { factsOf, type Revision } from "../revisions.ts";
-import { encodeResult, readCaller, readRevision, toDiscoverResult } from "./codec.ts";
+import { factsOf, isRevision, type Revision } from "../revisions.ts";
+import { encodeResult, readCaller, toDiscoverResult } from "./codec.ts";
 import type { Round } from "./replay.ts";
-import { assertFew, createSubscription, type Filter, type Subscription, toHonoured } from "./watch.ts";
+import type { Filter, Subscription, Told, Watch } from "./watch.ts";
 
 /** Made for every call: quicker than what copies more than JSON. */
 function toCopy<T>(value: T): T {
@@ -25,44 +24,26 @@ function toCopy<T>(value: T): T {
   return copy;
 }
 
+/** What only a client that begins in the wrong way is told. */
+const loadRefusals = () => import("../refusals.ts");
+
+/** What only listen requests take. What changes while it is loaded is kept for them. */
+function loadWatching({ subscriptions }: Watch, missed: Told[]): Promise<typeof import("./watch.ts")> {
+  const early: Subscription = { size: 0, changed: (change) => missed.push(change), end() {} };
+  subscriptions.add(early);
+  return import("./watch.ts").finally(() => subscriptions.delete(early));
+}
+
 export function openStateless(ground: Ground): Era {
   const { endpoint, oneStream, supported, limits } = ground;
   const spoken = supported.filter((revision) => factsOf(revision).era === "stateless");
   const subscriptions = new Set<Subscription>();
-  // Where requests have streams of their own, they may be anybody's.
-  const ofPeer = (): Iterable<Subscription> => (oneStream ? subscriptions : []);
   const isDeclared = (path: string): boolean => hasCapability(endpoint.describe().capabilities, path);
+  const { maxSubscriptions } = limits;
+  const watch: Watch = { subscriptions, oneStream, maxSubscriptions, isDeclared, isClosing: false };
   const encode = (method: Method | undefined, result: Result, revision: Revision): Answer => ({
     result: encodeResult(method, result, revision, endpoint),
   });
-
-  /**
-   * Open until the client cancels, the connection ends or the endpoint closes.
-   * @param narrowed what the endpoint puts in place of members of the filter: the resources that this caller may watch
-   */
-  async function listen(call: Call, exchange: Exchange, narrowed: Filter): Promise<Result> {
-    const { signal } = exchange;
-    const requested = { ...(call.params.notifications as Filter), ...narrowed };
-    const filter = toHonoured(requested, endpoint.describe().capabilities);
-    // Once more, for those that came at the same time.
-    assertFew(filter, limits.maxSubscriptions, ofPeer());
-    const subscription = createSubscription(exchange, filter);
-    // A cancelled one ends at once and without an answer: nothing is to hold on to it.
-    const drop = (): void => {
-      subscriptions.delete(subscription);
-      subscription.end(false);
-    };
-    signal.addEventListener("abort", drop, { once: true });
-    if (signal.aborted) return {};
-    // Acknowledged and registered in one turn: no change can come before, none can be missed after.
-    subscription.acknowledge();
-    subscriptions.add(subscription);
-    try {
-      return await subscription.ended;
-    } finally {
-      subscriptions.delete(subscription);
-    }
-  }
 
   return {
     async request(request, exchange) {
@@ -70,9 +51,13 @@ export function openStateless(ground: Ground): Era {
       let revision: Revision = spoken[0] ?? "2026-07-28";
       let method: Method | undefined;
       try {
-        revision = readRevision(request, spoken, supported);
         const meta = metaOf(request.params);
+        const requested = meta[metaKeys.protocolVersion];
+        if (!isRevision(requested) || !spoken.includes(requested))
+          throw (await loadRefusals()).unspoken(metaKeys.protocolVersion, requested, supported);
+        revision = requested;
         const caller = readCaller(meta, revision);
+        if (!caller) throw (await loadRefusals()).undeclared(metaKeys.clientCapabilities);
         method = requestIn(request.method, revision);
         const isMissing = method
           ? method.needs && !isDeclared(method.needs)
@@ -97,9 +82,11 @@ export function openStateless(ground: Ground): Era {
         const sent = toCopy(call.params);
         if (method?.asks && (call.params.requestState ?? call.params.inputResponses) !== undefined)
           call = (await round()).call;
-        if (method?.name === "subscriptions/listen")
-          // Before anybody looks for each of the resources.
-          assertFew(call.params.notifications as Filter, limits.maxSubscriptions, ofPeer());
+        const wanted = call.params.notifications as Filter;
+        const missed: Told[] = [];
+        const watching = method?.name === "subscriptions/listen" ? await loadWatching(watch, missed) : undefined;
+        // Before anybody looks for each of the resources.
+        watching?.assertFew(wanted, watch);
         let result: Result = {};
         let failure: { readonly error: unknown } | undefined;
         try {
@@ -113,7 +100,10 @@ export function openStateless(ground: Ground): Era {
         }
         if (opening || result.resultType === "input_required") result = await (await round()).settle(result, failure);
         if (method?.name === "server/discover") result = toDiscoverResult(result as unknown as Description, supported);
-        if (method?.name === "subscriptions/listen") result = await listen(call, exchange, result);
+        if (watching) {
+          const tag = { [metaKeys.subscriptionId]: exchange.id };
+          result = await watching.listen(watch, exchange, { ...wanted, ...result }, tag, missed);
+        }
         return encode(method, result, revision);
       } catch (error) {
         const fault = toToolFault(error, method, revision);
@@ -130,6 +120,7 @@ export function openStateless(ground: Ground): Era {
     },
 
     close() {
+      watch.isClosing = true;
       for (const subscription of subscriptions) subscription.end(oneStream);
     },
   };

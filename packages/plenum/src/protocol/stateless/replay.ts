@@ -79,7 +79,8 @@ export async function openRound(
   if (isRetry && !isByHand) {
     const responses = (inputResponses ?? {}) as { readonly [key: string]: JsonObject };
     const state = requestState === undefined ? undefined : await openState(vault, requestState as string, bonds);
-    input = state && takeAnswers(state, responses, entries, given);
+    // Answers to questions that are always the same may come without a state: for a handler that looks for them by key.
+    input = state ? takeAnswers(state, responses, entries, given) : { responses, state: undefined };
     if (state) await useOnce(vault, state);
     // A copy, which the handler may change.
     call = { ...given, params, input: structuredClone(input) };

@@ -1,13 +1,10 @@
 // How the stateless era tells of changes: on `subscriptions/listen`, a request that stays open. It is acknowledged
-// first, then carries what its filter asked for, each message tagged with the request's id.
+// first, then carries what its filter asked for, each message tagged with the request's id. Loaded by the first of them.
 // Specification: basic/patterns/subscriptions.
 import type { Exchange } from "../../jsonrpc/exchange.ts";
 import type { JsonObject } from "../../jsonrpc/message.ts";
-import { hasCapability } from "../capabilities.ts";
 import type { Change, Result } from "../endpoint.ts";
 import { McpError } from "../errors.ts";
-import { metaKeys } from "../meta.ts";
-import type { ServerCapabilities } from "../model.ts";
 
 export interface Filter {
   readonly toolsListChanged?: boolean;
@@ -22,32 +19,25 @@ const listFlags = {
   resources: "resourcesListChanged",
 } as const;
 
-/** Refuses a filter that wants too much, with what the other subscriptions of the peer watch already. */
-export function assertFew({ resourceSubscriptions = [] }: Filter, max: number, others: Iterable<Subscription>): void {
-  let { length } = resourceSubscriptions;
-  for (const { size } of others) length += size;
-  if (length > max) throw new McpError("invalid_params", `At most ${max} resources can be watched`);
+/** What the era keeps of the listen requests that are open, and lends to each. */
+export interface Watch {
+  readonly subscriptions: Set<Subscription>;
+  readonly oneStream: boolean;
+  readonly maxSubscriptions: number;
+  /** Whether the endpoint declares a capability, by its path. */
+  isDeclared(path: string): boolean;
+  /** The era ends: whoever comes now is answered at once. */
+  isClosing: boolean;
 }
 
-/** The part of a requested filter that a server with these capabilities honours. */
-export function toHonoured(requested: Filter, capabilities: ServerCapabilities): Filter {
-  const honoured: { -readonly [K in keyof Filter]: Filter[K] } = {};
-  for (const [kind, flag] of Object.entries(listFlags)) {
-    if (requested[flag] === true && hasCapability(capabilities, `${kind}.listChanged`)) honoured[flag] = true;
-  }
-  const uris = requested.resourceSubscriptions;
-  if (uris && hasCapability(capabilities, "resources.subscribe")) honoured.resourceSubscriptions = [...new Set(uris)];
-  return honoured;
-}
+/** What a subscription is told of. */
+export type Told = Exclude<Change, { kind: "closing" }>;
 
 /** One open listen request. */
 export interface Subscription {
-  /** Settles with the listen request's result when the server ends the subscription. */
-  readonly ended: Promise<Result>;
   /** How many resources it watches. */
   readonly size: number;
-  acknowledge(): void;
-  changed(change: Exclude<Change, { kind: "closing" }>): void;
+  changed(change: Told): void;
   /**
    * Ends it from the server's side, once. Where all messages share one stream the specification wants the notification,
    * and elsewhere recommends the result; a client is to accept both, so the shared stream gets both.
@@ -55,31 +45,71 @@ export interface Subscription {
   end(oneStream: boolean): void;
 }
 
-export function createSubscription(exchange: Exchange, filter: Filter): Subscription {
-  const { id } = exchange;
+/** Refuses a filter that wants too much, with what the other subscriptions of the peer watch already. */
+export function assertFew(
+  { resourceSubscriptions = [] }: Filter,
+  { subscriptions, oneStream, maxSubscriptions }: Watch,
+): void {
+  let { length } = resourceSubscriptions;
+  // Where requests have streams of their own, they may be anybody's.
+  if (oneStream) for (const { size } of subscriptions) length += size;
+  if (length > maxSubscriptions)
+    throw new McpError("invalid_params", `At most ${maxSubscriptions} resources can be watched`);
+}
+
+/**
+ * Open until the client cancels, the connection ends or the endpoint closes.
+ * @param requested with what the endpoint put in place of members: the resources that this caller may watch
+ * @param _meta what names the request on each of its messages
+ * @param missed what has changed since it came
+ */
+export async function listen(
+  watch: Watch,
+  exchange: Exchange,
+  requested: Filter,
+  _meta: JsonObject,
+  missed: readonly Told[],
+): Promise<Result> {
+  const { subscriptions, oneStream, isDeclared } = watch;
+  const { id, signal } = exchange;
+  const filter = toHonoured(requested, isDeclared);
+  // Once more, for those that came at the same time.
+  assertFew(filter, watch);
+  if (signal.aborted) return {};
   const uris = new Set(filter.resourceSubscriptions);
-  let resolve = (_: Result): void => {};
-  const ended = new Promise<Result>((settle) => {
-    resolve = settle;
-  });
-  const _meta = { [metaKeys.subscriptionId]: id };
-  let isEnding = false;
   const tell = (method: string, params?: JsonObject): void => exchange.notify(method, { _meta, ...params });
-  return {
-    ended,
-    size: uris.size,
-    acknowledge: () => tell("notifications/subscriptions/acknowledged", { notifications: filter }),
-    changed(change) {
-      if (change.kind === "resource") {
-        if (uris.has(change.uri)) tell("notifications/resources/updated", { uri: change.uri });
-      } else if (change.kind !== "elicitation" && filter[listFlags[change.kind]])
-        tell(`notifications/${change.kind}/list_changed`);
-    },
-    end(oneStream) {
-      if (isEnding) return;
-      isEnding = true;
-      if (oneStream) exchange.notify("notifications/cancelled", { requestId: id, reason: "The server is closing" });
-      resolve({ _meta });
-    },
-  };
+  return new Promise<Result>((resolve) => {
+    const subscription: Subscription = {
+      size: uris.size,
+      changed(change) {
+        if (change.kind === "resource") {
+          if (uris.has(change.uri)) tell("notifications/resources/updated", { uri: change.uri });
+        } else if (change.kind !== "elicitation" && filter[listFlags[change.kind]])
+          tell(`notifications/${change.kind}/list_changed`);
+      },
+      end(oneStream) {
+        if (!subscriptions.delete(subscription)) return;
+        if (oneStream) exchange.notify("notifications/cancelled", { requestId: id, reason: "The server is closing" });
+        resolve({ _meta });
+      },
+    };
+    // A cancelled one ends at once and without an answer: nothing is to hold on to it.
+    signal.addEventListener("abort", () => subscription.end(false), { once: true });
+    // Acknowledged and registered in one turn: no change can come before, none can be missed after.
+    tell("notifications/subscriptions/acknowledged", { notifications: filter });
+    subscriptions.add(subscription);
+    for (const change of missed) subscription.changed(change);
+    if (watch.isClosing) subscription.end(oneStream);
+  });
+}
+
+/** The part of a requested filter that a server with these capabilities honours. */
+function toHonoured(requested: Filter, isDeclared: Watch["isDeclared"]): Filter {
+  const honoured: { -readonly [K in keyof Filter]: Filter[K] } = {};
+  for (const [kind, flag] of Object.entries(listFlags)) {
+    if (requested[flag] === true && isDeclared(`${kind}.listChanged`)) honoured[flag] = true;
+  }
+  const uris = requested.resourceSubscriptions;
+  if (uris && isDeclared("resources.subscribe")) honoured.resourceSubscriptions = [...new Set(uris)];
+  return honoured;
 }

@@ -24,6 +24,8 @@ export interface AnsweringGround {
   readonly pulse: Pulse;
   /** What is being answered, so that closing can wait for it, and end it. */
   readonly open: Set<Answering>;
+  /** Of these the clients have left, and the handlers go on. */
+  readonly left: Set<Answering>;
 }
 
 export class Answering implements Notifier, Beating {
@@ -47,7 +49,7 @@ export class Answering implements Notifier, Beating {
 
   /**
    * Answers requests on one HTTP exchange.
-   * @param hasStatus errors have an HTTP status of their own, where the answer is JSON
+   * @param hasStatus errors have an HTTP status of their own, where nothing was streamed before them
    * @param endsWithClient a client that is gone has cancelled what it asked for
    */
   static begin(
@@ -63,9 +65,12 @@ export class Answering implements Notifier, Beating {
     },
   ): void {
     const answering = new Answering(ground, reply, options.isBatch);
-    if (options.endsWithClient)
-      reply.onGone(() => answering.cancel(new DOMException("The client closed the connection", "AbortError")));
-    if (ground.settings.answers === "stream") answering.#stream();
+    reply.onGone(() => {
+      if (!options.endsWithClient) ground.left.add(answering);
+      else answering.cancel(new DOMException("The client closed the connection", "AbortError"));
+    });
+    // An error that comes first has its status even there: so nothing is said before there is something to say.
+    if (ground.settings.answers === "stream" && !options.hasStatus) answering.#stream();
     // All of them are known before the first can be answered.
     for (const { id } of requests) answering.#exchanges.set(id, new Exchange(answering, id, options.sender));
     for (const request of requests) {
@@ -118,6 +123,7 @@ export class Answering implements Notifier, Beating {
   #write(id: RequestId, answer: Answer): void {
     this.#exchanges.delete(id);
     const text = this.#format({ jsonrpc: "2.0", id, ...answer } as Response);
+    if (this.#ground.settings.answers === "stream" && this.#status === 200) this.#stream();
     if (this.#sink) this.#sink.write(formatEvent(text));
     else this.#responses.push(text);
     if (this.#exchanges.size > 0) return;
@@ -146,5 +152,6 @@ export class Answering implements Notifier, Beating {
   #close(): void {
     this.#stop();
     this.#ground.open.delete(this);
+    this.#ground.left.delete(this);
   }
 }

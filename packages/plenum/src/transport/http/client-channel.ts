@@ -3,21 +3,19 @@
 // Specification: basic/transports § Streamable HTTP of 2025-03-26 and later, basic/transports/streamable-http.
 import { type Channel, ChannelFault, type Mirror, type Receiver } from "../../jsonrpc/channel.ts";
 import {
-  formatMessage,
+  type ErrorResponse,
   type Incoming,
-  type Message,
   parseMessage,
   type Request,
   type RequestId,
-  type Response as RpcResponse,
   type Single,
 } from "../../jsonrpc/message.ts";
-import { describe } from "../../protocol/outgoing.ts";
 import { reasonOf } from "../../util/call-back.ts";
 import type { OldTransport } from "../sse/client.ts";
 import { discard, readText, request, typeOf } from "./client-fetch.ts";
-import { headersOf, type Standing, sessionHeaders, toLastEvent, versionOf } from "./client-headers.ts";
-import { type HeaderRecord, type HttpSettings, nameOfUrl } from "./client-options.ts";
+import { type Standing, sessionHeaders, toLastEvent } from "./client-headers.ts";
+import { type HttpSettings, nameOfUrl } from "./client-options.ts";
+import { type Post, toPost } from "./client-post.ts";
 import { type HttpRefusal, isModernError, isPassing, readRefusal, statusIn, toRefused } from "./client-refusal.ts";
 import { followStream } from "./client-stream.ts";
 import { headerNames } from "./headers.ts";
@@ -32,22 +30,15 @@ export interface HttpChannelOptions {
   readonly onVerdict: (verdict: Verdict) => void;
 }
 
-/** One POST of ours, until all its requests are answered. */
-interface Post {
-  readonly text: string;
-  readonly headers: HeaderRecord;
-  /** Requests in it that are not answered yet, with what they are in words. */
-  readonly waiting: Map<RequestId, Request>;
-  readonly what: string;
-  /** Where it is a single message. */
-  readonly method: string | undefined;
-  readonly isStateless: boolean;
-  readonly stop: AbortController;
-}
-
 const accept = "application/json, text/event-stream";
+/** How long the server may take to hear that the session is open before it is spoken to all the same. */
+const gateMs = 5000;
+/** How long the stream of a request that was given up is still listened to, in a session. */
+const lingerMs = 3000;
 /** How long the end of a session may take to be told. */
 const deleteMs = 3000;
+/** How long the server may take to end the stream of a request that it was told to drop. */
+const abandonedMs = 5000;
 /** How long other requests of a session that is gone may take to be refused as well. */
 const refusedMs = 1000;
 // Visible ASCII.
@@ -63,7 +54,9 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     hasServed: false,
     posts: new Set<Post>(),
     byId: new Map<RequestId, Post>(),
-    /** Posts that the server has not said anything to yet. */
+    /** Posts that are not sent yet. */
+    unsent: new Set<Post>(),
+    /** Posts that are, and that the server has not said anything to yet. */
     unheard: new Set<Post>(),
     /** What waits until the server has heard that the session is open. */
     gate: undefined as Promise<void> | undefined,
@@ -73,7 +66,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     refused: undefined as Set<Post> | undefined,
     old: undefined as OldTransport | undefined,
   };
-  const { posts, byId, unheard, troubled } = state;
+  const { posts, byId, unsent, unheard, troubled } = state;
   // Ends all streams, and every request that is under way.
   const ending = new AbortController();
   let settleEnded = (): void => {};
@@ -129,20 +122,19 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     const isNobodys = incoming.kind === "response" && (incoming.message.id ?? undefined) === undefined;
     const [id] = post?.waiting.keys() ?? [];
     if (isNobodys && id !== undefined)
-      deliver({ kind: "response", message: { ...incoming.message, id } as RpcResponse });
+      deliver({ kind: "response", message: { ...(incoming.message as ErrorResponse), id } });
     else deliver(incoming);
   }
 
   /** What was asked will not be answered. */
   function fail(post: Post, cause: unknown): void {
     if (state.isClosed) return;
-    const ids = [...post.waiting.keys()];
-    for (const id of ids) {
+    for (const id of [...post.waiting.keys()]) {
       answered(id);
       state.receiver?.failed?.(id, cause);
     }
-    if (ids.length > 0 || post.stop.signal.aborted || post.method === undefined) return;
-    // Nobody waits for a notification, but somebody may wonder.
+    if (post.isAsking) return;
+    // Nobody waits for it, but somebody may wonder.
     const message = `${post.what} did not reach the server: ${reasonOf(cause)}`;
     deliver({ kind: "invalid", answer: { jsonrpc: "2.0", error: { code: -32603, message } } });
   }
@@ -160,36 +152,19 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     ending.abort(cause);
     for (const post of posts) post.stop.abort(cause);
     byId.clear();
-    state.receiver?.closed(cause);
+    endSession().then(settleEnded);
+    if (cause === undefined) queueMicrotask(() => state.receiver?.closed());
+    else state.receiver?.closed(cause);
   }
 
   // --- what goes out
-
-  function toPost(message: Message | readonly Message[]): Post {
-    const messages: readonly Message[] = Array.isArray(message) ? message : [message as Message];
-    const single = messages.length === 1 ? messages[0] : undefined;
-    const requests = messages.filter((one): one is Request => "method" in one && "id" in one);
-    const version = single && versionOf(single);
-    const text = formatMessage(message);
-    const headers = headersOf(single ?? (messages[0] as Message), state.standing, mirror);
-    if (version !== undefined) stand({ stateless: version });
-    const method = single && "method" in single ? single.method : undefined;
-    return {
-      text,
-      headers,
-      waiting: new Map(requests.map((one) => [one.id, one])),
-      what: single && "method" in single ? describe(single.method, single.params ?? {}) : "an answer",
-      method,
-      isStateless: version !== undefined,
-      stop: new AbortController(),
-    };
-  }
 
   async function run(post: Post): Promise<void> {
     try {
       if (post.method !== "notifications/initialized") await state.gate;
       if (post.stop.signal.aborted || state.isClosed) return;
-      if (state.refused && !post.isStateless) return void state.refused.add(post);
+      unsent.delete(post);
+      if (state.refused && post.version === undefined) return void state.refused.add(post);
       if (!state.old && post.method === "initialize" && options.verdict === "sse") await goOld(post.stop.signal);
       if (state.old) return await postOld(state.old, post);
       unheard.add(post);
@@ -202,12 +177,10 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     } catch (error) {
       if (!post.stop.signal.aborted) fail(post, error);
     } finally {
+      clearTimeout(post.linger);
+      unsent.delete(post);
       unheard.delete(post);
-      if (!state.old && !state.refused?.has(post)) {
-        // Whatever became of it, nobody waits for ever.
-        if (!post.stop.signal.aborted) fail(post, new Error("the server gave no answer"));
-        posts.delete(post);
-      }
+      posts.delete(post);
       if (state.refused && unheard.size === 0) renounce();
     }
   }
@@ -244,7 +217,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
         signal: post.stop.signal,
         maxEventBytes: settings.maxEventBytes,
         reconnect: settings.reconnect,
-        resumes: post.isStateless ? "never" : "after-event",
+        resumes: post.version === undefined ? "after-event" : "never",
         open: (lastEventId) => get(lastEventId, post.stop.signal),
         onData: (data) => take(data, post),
         isDone: () => post.waiting.size === 0,
@@ -337,13 +310,12 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     if (!state.refused || state.isClosed) return;
     const gone = "The server does not know the session any more";
     stand({ session: undefined });
-    for (const post of state.refused)
+    for (const post of [...state.refused, ...unsent])
       for (const id of [...post.waiting.keys()]) {
         answered(id);
         state.receiver?.failed?.(id, new ChannelFault(gone, { isUnrun: true }));
       }
     end(new ChannelFault(gone, { isRenewable: true, hasServed: state.hasServed }));
-    settleEnded();
   }
 
   async function endSession(): Promise<void> {
@@ -367,7 +339,6 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
         onEnd(cause) {
           const why = `The server's stream of events is over: ${reasonOf(cause)}`;
           end(new ChannelFault(why, { isRenewable: true, hasServed: state.hasServed }));
-          settleEnded();
         },
       });
       if (signal.aborted) return false;
@@ -392,23 +363,41 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     },
     send(message) {
       if (state.isClosed) return;
-      const post = toPost(message);
+      const post = toPost(message, state.standing, mirror);
+      if (post.version !== undefined) stand({ stateless: post.version });
       posts.add(post);
+      unsent.add(post);
       for (const id of post.waiting.keys()) byId.set(id, post);
       const done = run(post);
-      if (post.method === "notifications/initialized") state.gate = done;
+      if (post.method === "notifications/initialized") state.gate = until(done, gateMs);
     },
     abandon(id) {
       const post = byId.get(id);
-      answered(id);
-      if (post?.waiting.size === 0) post.stop.abort();
+      const leave = (): void => {
+        answered(id);
+        if (post?.waiting.size === 0) post.stop.abort();
+      };
+      // In a session closing the connection says nothing: the server, which was told, ends the stream itself, and may have to
+      // take back what it has asked for the call's sake.
+      if (post?.version === undefined) unref(setTimeout(leave, abandonedMs));
+      else leave();
     },
-    close() {
-      if (state.isClosed) return;
-      queueMicrotask(() => end());
-      endSession().then(settleEnded);
-    },
+    close: () => end(),
   };
+}
+
+/** A timer that keeps no process alive, where there is such a thing. */
+function unref(timer: unknown): void {
+  (timer as { unref?(): void }).unref?.();
+}
+
+async function until(done: Promise<void>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([done, late]);
+  clearTimeout(timer);
 }
 
 /** A proper answer of the protocol to `initialize`, which says no: there is no older transport to look for. */

@@ -39,8 +39,23 @@ export interface HttpSettings {
 
 const defaultMaxBytes = 64 * 1024 * 1024;
 
+// Every option, and no other: who misspells one must hear of it.
+const optionNames: { readonly [K in keyof Required<HttpTargetOptions>]: true } = {
+  url: true,
+  fetch: true,
+  headers: true,
+  maxResponseBytes: true,
+  maxEventBytes: true,
+  reconnect: true,
+};
+
 /** Throws a TypeError for what cannot be right. */
 export function toSettings(options: HttpTargetOptions): HttpSettings {
+  const stray = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  if (stray !== undefined)
+    throw new TypeError(
+      `httpTarget: there is no option ${quote(stray)}; there are ${Object.keys(optionNames).join(", ")}`,
+    );
   const { headers = {}, maxResponseBytes = defaultMaxBytes, maxEventBytes = defaultMaxBytes } = options;
   const given = options.fetch ?? globalThis.fetch;
   if (typeof given !== "function") throw new TypeError("httpTarget: there is no fetch here; give one as `fetch`");

@@ -42,7 +42,8 @@ export async function readRefusal(
     status: response.status,
     statusText: toLine(response.statusText, 40),
     error: found?.error,
-    id: found?.id,
+    // Many write null where they could not read one.
+    id: found?.id ?? undefined,
     excerpt: toExcerpt(found, isMarkup(type, text) ? "" : text),
     realm,
   };

@@ -30,7 +30,7 @@ export interface HttpRequest extends HttpHead {
 
 /** The way back. Exactly one of `answer` and `stream` is called, once. */
 export interface Outlet {
-  /** The whole answer at once. */
+  /** The whole answer at once. Throws for a header that cannot be sent: then nothing was, and another answer can follow. */
   answer(status: number, headers: Headers, body?: string): void;
   /** An answer that goes on: status 200, and events follow. */
   stream(headers: Headers): EventSink;

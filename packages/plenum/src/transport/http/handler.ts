@@ -44,13 +44,21 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
   const isModern = settings.revisions.some((revision) => factsOf(revision).era === "stateless");
   const hasLegacy = sessionedOf(settings.revisions).length > 0;
   const open = new Set<Answering>();
-  const ground: AnsweringGround = { endpoint, settings, pulse, open };
+  const left = new Set<Answering>();
+  const ground: AnsweringGround = { endpoint, settings, pulse, open, left };
   const stateless = createStateless(endpoint, settings, ground);
   const sessioned = hasLegacy && sessions ? createSessioned(endpoint, settings, sessions, pulse) : undefined;
   const sessionless = hasLegacy && !sessions ? createSessionless(endpoint, settings, ground) : undefined;
   const old = sse && sessions ? createSseServer(endpoint, settings, sse, sessions) : undefined;
   const counts = { inFlight: 0, streams: 0 };
   let isClosing = false;
+  // What still runs is told to stop before its lifespan is taken from it; ended subscriptions are answered in this turn.
+  const unwatch = endpoint.watch((change) => {
+    if (change.kind === "closing") setTimeout(giveUp);
+  });
+  const giveUp = (): void => {
+    for (const one of open) one.giveUp("The server is closing");
+  };
 
   const replies: ReplyGround = {
     settings,
@@ -79,25 +87,26 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     throw new HttpFault(told.status, message, -32600, told.headers);
   }
 
-  async function read(request: HttpRequest, note: (text: string) => void): Promise<Incoming> {
+  async function read(request: HttpRequest, note: Note): Promise<Incoming> {
     if (!isJsonType(request.header("content-type")))
       throw new HttpFault(415, "Unsupported media type: Content-Type must be application/json");
     const text = await request.body(settings.maxBodyBytes, settings.bodyTimeoutMs);
-    note(text);
-    return parseMessage(text);
+    const incoming = parseMessage(text);
+    const isNamed = incoming.kind === "request" || incoming.kind === "notification";
+    note({ requestText: text, rpcMethod: isNamed ? incoming.message.method : undefined });
+    return incoming;
   }
 
   async function post(request: HttpRequest, auth: AuthInfo | undefined, reply: Reply, note: Note): Promise<void> {
     const accept = request.header("accept");
     if (!accepts(accept, "application/json") || !accepts(accept, "text/event-stream"))
       throw new HttpFault(406, "Not acceptable: Accept must have both application/json and text/event-stream");
-    const incoming = await read(request, (text) => note({ requestBytes: text.length }));
+    const incoming = await read(request, note);
     if (incoming.kind === "invalid") {
       const { answer } = incoming;
       if (!answer) throw new HttpFault(400, "Invalid request: the body is no message of JSON-RPC 2.0");
       return reply.json(400, JSON.stringify(answer));
     }
-    if (incoming.kind !== "batch" && "method" in incoming.message) note({ rpcMethod: incoming.message.method });
     const version = request.header("mcp-protocol-version");
     note({ revision: version });
     // Nobody is there to be answered any more.
@@ -125,16 +134,17 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
   async function answer(request: HttpRequest, reply: Reply, note: Note): Promise<void> {
     if (isClosing)
       throw new HttpFault(503, "The server is closing", -32603, { "retry-after": "5", connection: "close" });
-    if (counts.inFlight > maxInFlight)
+    if (counts.inFlight + left.size > maxInFlight)
       throw new HttpFault(503, "Too many requests are open. Try again later", -32603, { "retry-after": "1" });
     if (routes.size > 0 && (await route(request, reply))) return;
     const place = placeOf(request.path);
     if (!place) throw new HttpFault(404, "Nothing is served on this path");
     const auth = settings.auth ? await admit(request, settings.auth) : undefined;
+    // Who left meanwhile opens nothing that would have to be closed.
+    if (reply.isOver) return;
     const { method } = request;
     if (place === "sse" && method === "GET") return old?.open(request, auth, reply);
-    if (place === "messages" && method === "POST")
-      return old?.post(await read(request, (text) => note({ requestBytes: text.length })), request, auth, reply);
+    if (place === "messages" && method === "POST") return old?.post(await read(request, note), request, auth, reply);
     if (place === "mcp") {
       if (method === "POST") return post(request, auth, reply, note);
       if (sessioned && method === "GET") return sessioned.get(request, auth, reply);
@@ -155,10 +165,17 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
       if (fault) return reply.fault(fault);
       const preflight = request.method === "OPTIONS" ? cors?.preflight(request) : undefined;
       if (preflight) return reply.empty(preflight.status, preflight.headers);
-      answer(request, reply, note).catch((error) => {
-        if (error instanceof HttpFault) return reply.fault(error);
+      const fail = (error: unknown): void => {
         const id = endpoint.report(error, { method: request.method });
         reply.fault(new HttpFault(500, `Internal error (${id})`, -32603));
+      };
+      answer(request, reply, note).catch((error) => {
+        if (!(error instanceof HttpFault)) return fail(error);
+        try {
+          reply.fault(error);
+        } catch (unsendable) {
+          fail(unsendable);
+        }
       });
     },
 
@@ -166,11 +183,12 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
 
     async close(graceMs) {
       isClosing = true;
+      unwatch();
       stateless.close();
       const until = Date.now() + graceMs;
       const ending = [sessioned?.close(graceMs), old?.close(graceMs)];
       while (open.size > 0 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
-      for (const one of open) one.giveUp("The server is closing");
+      giveUp();
       await Promise.all(ending);
     },
   };

@@ -24,22 +24,14 @@ export function nameOf({ method, params }: { readonly method: string; readonly p
 
 /**
  * Compares the headers of a request with its body, as far as a version that we speak demands it. Throws McpError
- * `header_mismatch`; of a body that lacks something, others tell.
+ * `header_mismatch`, or `unsupported_version` where the body has none; of whatever else it lacks, others tell.
  */
 export function assertMirrored(head: HttpHead, request: Request, supported: readonly Revision[]): void {
-  const version = head.header("mcp-protocol-version");
+  const version = readVersion(head, supported);
   const stated = metaOf(request.params)[metaKeys.protocolVersion];
-  if (version === undefined) {
-    throw new McpError(
-      "header_mismatch",
-      `Header mismatch: MCP-Protocol-Version is missing (${supported.join(", ")})`,
-      {
-        data: { supported },
-      },
-    );
-  }
   if (typeof stated === "string" && stated !== version)
     throw mismatch("MCP-Protocol-Version is not the version in _meta");
+  if (stated === undefined) assertSpoken(head, supported);
   if (!isRevision(version) || !supported.includes(version)) return;
   const method = head.header("mcp-method");
   if (method === undefined) throw mismatch("Mcp-Method is missing");
@@ -51,6 +43,22 @@ export function assertMirrored(head: HttpHead, request: Request, supported: read
   const decoded = decodeHeaderValue(header);
   if (decoded === undefined) throw mismatch("Mcp-Name is not encoded as it should be");
   if (decoded !== name) throw mismatch("Mcp-Name is not what the body names");
+}
+
+/** The same for a message that says its version nowhere else. Throws McpError `header_mismatch` or `unsupported_version`. */
+export function assertSpoken(head: HttpHead, supported: readonly Revision[]): void {
+  const requested = readVersion(head, supported);
+  if (isRevision(requested) && supported.includes(requested)) return;
+  const message = `Unsupported protocol version. Spoken here: ${supported.join(", ")}`;
+  throw new McpError("unsupported_version", message, { data: { supported, requested } });
+}
+
+/** Whoever speaks an older revision can show nothing but this error: it says what is spoken. */
+function readVersion(head: HttpHead, supported: readonly Revision[]): string {
+  const version = head.header("mcp-protocol-version");
+  if (version !== undefined) return version;
+  const message = `Header mismatch: MCP-Protocol-Version is missing (${supported.join(", ")})`;
+  throw new McpError("header_mismatch", message, { data: { supported } });
 }
 
 function mismatch(why: string): McpError {

@@ -2,6 +2,7 @@
 // this is the path that every request takes.
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { decodeUtf8 } from "./body.ts";
 import { type EventSink, HttpFault, type HttpRequest, type Outlet } from "./exchange.ts";
 
@@ -16,7 +17,7 @@ type Mounted = IncomingMessage & {
 const singular: ReadonlySet<string> = new Set(["host", "content-type", "authorization"]);
 
 export function toHttpRequest(request: Mounted): HttpRequest {
-  const { path, query } = splitUrl(request.url ?? "/");
+  const { path, query, authority } = splitUrl(request.url ?? "/");
   return {
     method: request.method ?? "GET",
     path,
@@ -27,6 +28,8 @@ export function toHttpRequest(request: Mounted): HttpRequest {
     },
     header(name) {
       const value = singular.has(name) ? joined(request, name) : request.headers[name];
+      // Two names for one server are none: which of them somebody on the way has looked at is not known.
+      if (name === "host" && authority !== undefined && authority !== value) return `${authority}, ${value}`;
       return Array.isArray(value) ? value.join(", ") : value;
     },
     body: (maxBytes, timeoutMs) => readBody(request, maxBytes, timeoutMs),
@@ -49,13 +52,20 @@ function joined({ rawHeaders, headers }: IncomingMessage, name: string): string 
   return all ?? first;
 }
 
-function splitUrl(url: string): { readonly path: string; readonly query: string } {
+interface Target {
+  readonly path: string;
+  readonly query: string;
+  /** The host, where the target is a whole URL. */
+  readonly authority?: string;
+}
+
+function splitUrl(url: string): Target {
   const at = url.indexOf("?");
   let path = at < 0 ? url : url.slice(0, at);
   // The absolute form, which clients send to proxies.
-  const scheme = /^https?:\/\/[^/]*/i.exec(path);
-  if (scheme) path = path.slice(scheme[0].length) || "/";
-  return { path, query: at < 0 ? "" : url.slice(at + 1) };
+  const [start = "", authority] = /^https?:\/\/([^/]*)/i.exec(path) ?? [];
+  if (start) path = path.slice(start.length) || "/";
+  return { path, query: at < 0 ? "" : url.slice(at + 1), ...(authority !== undefined && { authority }) };
 }
 
 function readBody(request: Mounted, maxBytes: number, timeoutMs: number): Promise<string> {
@@ -116,16 +126,21 @@ export function toOutlet(request: IncomingMessage, response: ServerResponse, rea
   let isOver = false;
   // Also where the socket breaks while something is written: nobody else listens.
   response.on("error", () => {});
-  response.on("close", () => {
+  const lose = (): void => {
     if (isOver) return;
     isOver = true;
     gone?.();
-  });
+  };
+  response.on("close", lose);
+  // Its turn is still to come: Node would not tell it that the connection has ended.
+  if (response.socket === null) response.once("close", onClose(request.socket, lose));
   return {
     answer(status, headers, body) {
       if (isOver) return;
-      isOver = true;
-      if (response.destroyed) return;
+      if (response.destroyed) {
+        isOver = true;
+        return;
+      }
       const text = body ?? "";
       const isCut = !request.complete;
       response.writeHead(status, {
@@ -133,6 +148,7 @@ export function toOutlet(request: IncomingMessage, response: ServerResponse, rea
         ...(status !== 204 && { "content-length": Buffer.byteLength(text) }),
         ...(isCut && { connection: "close" }),
       });
+      isOver = true;
       response.end(text);
       if (isCut) end(response, lingerMs);
       else if (response.writableLength > 0) end(response, readerTimeoutMs);
@@ -159,12 +175,30 @@ export function toOutlet(request: IncomingMessage, response: ServerResponse, rea
       };
       response.writeHead(200, headers);
       response.flushHeaders();
+      // A body that nobody wants would stand in front of the news that the client is gone.
+      if (!request.complete) request.on("error", () => {}).resume();
       return sink;
     },
     onGone(run) {
       gone = run;
     },
   };
+}
+
+/** What is to run when a connection ends: one listener for all requests that wait on it. */
+const waiting = new WeakMap<Socket, Set<() => void>>();
+
+/** The returned function takes it back. */
+function onClose(socket: Socket, run: () => void): () => void {
+  const runs = waiting.get(socket) ?? new Set();
+  if (!waiting.has(socket)) {
+    waiting.set(socket, runs);
+    socket.once("close", () => {
+      for (const one of runs) one();
+    });
+  }
+  runs.add(run);
+  return () => runs.delete(run);
 }
 
 /** Ends the connection of a client that does not read to the end of its answer. */

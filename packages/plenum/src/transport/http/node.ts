@@ -1,7 +1,7 @@
 // The Node feed of the HTTP core, straight from node:http without Request and Response in between; and a server of its own,
 // which listens on this machine alone unless it is told who may call.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { createCore, type HttpCore } from "./handler.ts";
 import { toHttpRequest, toOutlet } from "./node-exchange.ts";
@@ -9,6 +9,7 @@ import { type HttpOptions, type HttpSettings, toSettings } from "./options.ts";
 import { checkExposure } from "./origin.ts";
 import { createSharedPulse } from "./pulse.ts";
 import { periodOf } from "./server.ts";
+import { withTelemetry } from "./telemetry.ts";
 
 export type { Authenticate, HttpHead, HttpRequest, Refusal, Route, RouteAnswer } from "./exchange.ts";
 export type { AccessEntry, MetricsSample } from "./observe.ts";
@@ -92,6 +93,13 @@ export async function serveHttp(endpoint: Endpoint, options: ServeHttpOptions = 
     listener,
   );
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  // Connections that brought no request yet: Node does not count them as idle, and waits for them when it closes.
+  const unused = new Set<Socket>();
+  server.on("connection", (socket) => {
+    unused.add(socket);
+    socket.once("close", () => unused.delete(socket));
+  });
+  server.on("request", ({ socket }) => unused.delete(socket));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(toListenError(error, host, port)));
     server.listen(port, host, resolve);
@@ -103,6 +111,7 @@ export async function serveHttp(endpoint: Endpoint, options: ServeHttpOptions = 
   async function close(graceMs: number): Promise<void> {
     server.close();
     server.closeIdleConnections();
+    for (const socket of unused) socket.destroy();
     await core.close(graceMs);
     // What was answered last is on its way; what still keeps a connection after that does not want to end.
     server.closeIdleConnections();
@@ -134,7 +143,8 @@ export async function serveHttp(endpoint: Endpoint, options: ServeHttpOptions = 
 function openCore(endpoint: Endpoint, settings: HttpSettings, name: string): HttpCore {
   if (typeof endpoint?.watch !== "function")
     throw new TypeError(`${name} takes a server first, such as createServer makes`);
-  return createCore(endpoint, settings, createSharedPulse(periodOf(settings)));
+  const traced = withTelemetry(endpoint, settings.telemetry, true);
+  return createCore(traced, settings, createSharedPulse(periodOf(settings)));
 }
 
 function toListener(core: HttpCore, settings: HttpSettings) {

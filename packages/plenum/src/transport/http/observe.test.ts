@@ -38,19 +38,19 @@ test("without hooks it is the outlet itself", () => {
   const observed = observe(head, outlet, { onAccess: undefined, onMetrics: undefined });
   expect(observed.outlet).toBe(outlet);
   expect(outlet.onGone).not.toHaveBeenCalled();
-  expect(() => observed.note({ isError: true })).not.toThrow();
+  expect(() => observed.note({ rpcMethod: "ping" })).not.toThrow();
 });
 
 describe("an answer", () => {
   test("is told once, with what was noted", () => {
     const { outlet, note, inner, entries, samples, leave } = createOwn();
-    note({ rpcMethod: "tools/call", requestBytes: 120 });
-    note({ revision: "2025-06-18", isError: true, rpcCode: -32602 });
+    note({ rpcMethod: "tools/call", requestText: "größe" });
+    note({ revision: "2025-06-18" });
     expect(entries).toEqual([]);
     outlet.answer(200, { a: "b" }, "zwölf €");
     leave();
     expect(inner.answer).toHaveBeenCalledExactlyOnceWith(200, { a: "b" }, "zwölf €");
-    const both = { status: 200, requestBytes: 120, responseBytes: 10, isError: true, rpcCode: -32602 };
+    const both = { status: 200, requestBytes: 7, responseBytes: 10, rpcCode: undefined };
     const method = { rpcMethod: "tools/call", revision: "2025-06-18", durationMs: expect.any(Number) };
     expect(entries).toEqual([
       {
@@ -70,9 +70,30 @@ describe("an answer", () => {
     const { outlet, inner, entries, samples } = createOwn();
     outlet.answer(202, {});
     expect(inner.answer).toHaveBeenCalledExactlyOnceWith(202, {}, undefined);
-    const nothing = { rpcMethod: undefined, revision: undefined, rpcCode: undefined, isError: false };
+    const nothing = { rpcMethod: undefined, revision: undefined, rpcCode: undefined };
     expect(entries).toMatchObject([{ status: 202, requestBytes: 0, responseBytes: 0, ...nothing }]);
     expect(samples).toMatchObject([{ status: 202, requestBytes: 0, responseBytes: 0, ...nothing }]);
+  });
+
+  test.each([
+    ['{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}', -32601],
+    ['{"jsonrpc":"2.0","id":"a \\" b","error":{"code":-32020,"message":"no"}}', -32020],
+    ['{"jsonrpc":"2.0","error":{"code":-32700,"message":"no"}}', -32700],
+    ['{"jsonrpc":"2.0","id":1,"result":{"text":"{\\"jsonrpc\\":\\"2.0\\",\\"error\\":{\\"code\\":-1"}}', undefined],
+    ['[{"jsonrpc":"2.0","id":1,"result":{"jsonrpc":"2.0","error":{"code":5}}}]', undefined],
+  ])("the code of %s", (body, rpcCode) => {
+    const { outlet, samples } = createOwn();
+    outlet.answer(200, {}, body);
+    expect(samples).toMatchObject([{ rpcCode }]);
+  });
+
+  test("the code of an error that comes as an event", () => {
+    const { outlet, samples } = createOwn();
+    const sink = outlet.stream({});
+    sink.write('id: 1-2\nevent: message\ndata: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n');
+    sink.write('id: 1-3\nevent: message\ndata: {"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"x"}}\n\n');
+    sink.end();
+    expect(samples).toMatchObject([{ rpcCode: -32603 }]);
   });
 
   test("times do not run backwards", () => {
@@ -140,6 +161,19 @@ test("a client that leaves before any answer", () => {
   expect(samples).toMatchObject([{ status: undefined, firstByteMs: undefined }]);
 });
 
+test("the peer is who it was at the start", () => {
+  let peer: string | undefined = "10.0.0.1";
+  const { entries, leave } = createOwn({
+    ...head,
+    get peer() {
+      return peer;
+    },
+  });
+  peer = undefined;
+  leave();
+  expect(entries).toMatchObject([{ peer: "10.0.0.1" }]);
+});
+
 test("neither hook sees the query or a header", () => {
   const { outlet, note, entries, samples } = createOwn();
   note({ rpcMethod: "tools/call" });
@@ -158,12 +192,12 @@ test("foreign text is bounded and on one line", () => {
   expect(JSON.stringify([entries, samples]).length).toBeLessThan(2000);
 });
 
-test("a method that the server does not know is no series of its own", () => {
+test("what clients make up is no series of its own", () => {
   const { outlet, note, entries, samples } = createOwn();
-  note({ rpcMethod: "made/up", rpcCode: -32601, isError: true });
+  note({ rpcMethod: "made/up", revision: "2099-01-01" });
   outlet.answer(404, {});
-  expect(entries).toMatchObject([{ rpcMethod: "made/up" }]);
-  expect(samples).toMatchObject([{ rpcMethod: undefined, rpcCode: -32601 }]);
+  expect(entries).toMatchObject([{ rpcMethod: "made/up", revision: "2099-01-01" }]);
+  expect(samples).toMatchObject([{ rpcMethod: undefined, revision: undefined }]);
 });
 
 test("what a hook throws or rejects with harms nobody, not even the other hook", async () => {

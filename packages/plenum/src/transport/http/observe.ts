@@ -1,5 +1,7 @@
 // What an application learns of each HTTP exchange when it is over: a line for an access log, and numbers. Never a
 // query, a session id, a token or an argument.
+import { findMethod } from "../../protocol/methods.ts";
+import { isRevision, type Revision } from "../../protocol/revisions.ts";
 import { callBack } from "../../util/call-back.ts";
 import { toLine } from "../../util/quote.ts";
 import type { EventSink, Headers, HttpHead, Outlet } from "./exchange.ts";
@@ -9,10 +11,8 @@ export interface Noted {
   /** The JSON-RPC method; of a batch its first. */
   readonly rpcMethod: string | undefined;
   readonly revision: string | undefined;
-  readonly requestBytes: number;
-  /** The answer is a JSON-RPC error, or the result of a tool that failed. */
-  readonly isError: boolean;
-  readonly rpcCode: number | undefined;
+  /** The body. */
+  readonly requestText: string;
 }
 
 export interface AccessEntry {
@@ -30,7 +30,7 @@ export interface AccessEntry {
   /** Foreign text too. */
   readonly rpcMethod: string | undefined;
   readonly revision: string | undefined;
-  readonly isError: boolean;
+  /** Of an answer that is a JSON-RPC error; undefined for any other. */
   readonly rpcCode: number | undefined;
   readonly peer: string | undefined;
   /** "gone": the client left before the end, or was cut off since it did not read. */
@@ -44,10 +44,11 @@ export interface MetricsSample {
   /** From the request to the head of the answer. Undefined where there was none. */
   readonly firstByteMs: number | undefined;
   readonly status: number | undefined;
-  /** Undefined for a method that the server does not know: names that clients make up would be series without end. */
+  /** Only where MCP defines it: names that clients make up would be series without end. */
   readonly rpcMethod: string | undefined;
-  readonly revision: string | undefined;
-  readonly isError: boolean;
+  /** Only where there is such a revision. */
+  readonly revision: Revision | undefined;
+  /** Of an answer that is a JSON-RPC error; undefined for any other. */
   readonly rpcCode: number | undefined;
   /** Events that were sent, comments not counted. */
   readonly events: number;
@@ -64,7 +65,6 @@ export interface Observed {
   note(what: Partial<Noted>): void;
 }
 
-const unknownMethod = -32601;
 const nothing = (): void => {};
 
 /**
@@ -73,6 +73,8 @@ const nothing = (): void => {};
  */
 export function observe(head: HttpHead, outlet: Outlet, { onAccess, onMetrics }: Hooks): Observed {
   if (!onAccess && !onMetrics) return { outlet, note: nothing };
+  // A socket that has closed no longer tells it.
+  const { peer } = head;
   const at = new Date();
   const start = performance.now();
   let noted: Partial<Noted> = {};
@@ -80,6 +82,7 @@ export function observe(head: HttpHead, outlet: Outlet, { onAccess, onMetrics }:
   let firstByteMs: number | undefined;
   let responseBytes = 0;
   let events = 0;
+  let rpcCode: number | undefined;
   let isOver = false;
 
   const begin = (code: number): void => {
@@ -89,24 +92,35 @@ export function observe(head: HttpHead, outlet: Outlet, { onAccess, onMetrics }:
   const finish = (outcome: AccessEntry["outcome"]): void => {
     if (isOver) return;
     isOver = true;
-    const rpcMethod = noted.rpcMethod === undefined ? undefined : toLine(noted.rpcMethod, 100);
+    const { rpcMethod, revision } = noted;
     const both = {
       status,
       durationMs: performance.now() - start,
-      requestBytes: noted.requestBytes ?? 0,
+      requestBytes: toByteLength(noted.requestText ?? ""),
       responseBytes,
-      revision: noted.revision === undefined ? undefined : toLine(noted.revision, 20),
-      isError: noted.isError ?? false,
-      rpcCode: noted.rpcCode,
+      rpcCode,
     };
     if (onAccess) {
-      const { method, path, peer } = head;
-      const entry = { ...both, at, method: toLine(method, 20), path: toLine(path), rpcMethod, peer, outcome };
+      const entry: AccessEntry = {
+        ...both,
+        at,
+        method: toLine(head.method, 20),
+        path: toLine(head.path),
+        rpcMethod: rpcMethod && toLine(rpcMethod, 100),
+        revision: revision && toLine(revision, 20),
+        peer,
+        outcome,
+      };
       callBack(() => onAccess(entry), nothing);
     }
     if (onMetrics) {
-      const isKnown = noted.rpcCode !== unknownMethod;
-      const sample = { ...both, firstByteMs, rpcMethod: isKnown ? rpcMethod : undefined, events };
+      const sample: MetricsSample = {
+        ...both,
+        firstByteMs,
+        rpcMethod: rpcMethod !== undefined && findMethod(rpcMethod) ? rpcMethod : undefined,
+        revision: isRevision(revision) ? revision : undefined,
+        events,
+      };
       callBack(() => onMetrics(sample), nothing);
     }
   };
@@ -124,6 +138,7 @@ export function observe(head: HttpHead, outlet: Outlet, { onAccess, onMetrics }:
       answer(code: number, headers: Headers, body?: string): void {
         begin(code);
         responseBytes = body === undefined ? 0 : toByteLength(body);
+        rpcCode = codeIn(body ?? "");
         outlet.answer(code, headers, body);
         finish("answered");
       },
@@ -132,10 +147,9 @@ export function observe(head: HttpHead, outlet: Outlet, { onAccess, onMetrics }:
         const sink = outlet.stream(headers);
         return {
           write(text) {
-            if (!isOver) {
-              responseBytes += toByteLength(text);
-              events += countEvents(text);
-            }
+            responseBytes += toByteLength(text);
+            events += countEvents(text);
+            rpcCode = codeIn(text) ?? rpcCode;
             sink.write(text);
           },
           end() {
@@ -156,6 +170,14 @@ export function observe(head: HttpHead, outlet: Outlet, { onAccess, onMetrics }:
       },
     },
   };
+}
+
+// As the core writes errors: in front of the id only what an event has.
+const errorForm = /^(?:[^{]*)\{"jsonrpc":"2\.0",(?:"id":(?:"(?:[^"\\]|\\.)*"|-?\d+),)?"error":\{"code":(-?\d+)/;
+
+function codeIn(text: string): number | undefined {
+  const [, code] = errorForm.exec(text.slice(0, 2000)) ?? [];
+  return code === undefined ? undefined : Number(code);
 }
 
 const encoder = new TextEncoder();

@@ -1,6 +1,7 @@
 // What an application gives to serveHttp, toNodeHandler and toFetchHandler, and the same with all defaults filled in.
 import type { ServeOptions } from "../../protocol/negotiate.ts";
-import { isRevision, type Revision, revisions } from "../../protocol/revisions.ts";
+import { factsOf, isRevision, type Revision, revisions } from "../../protocol/revisions.ts";
+import type { TelemetryApi } from "../../protocol/trace.ts";
 import { quote } from "../../util/quote.ts";
 import type { Authenticate, Route } from "./exchange.ts";
 import type { AccessEntry, Hooks, MetricsSample } from "./observe.ts";
@@ -54,7 +55,7 @@ export interface HttpOptions extends Omit<ServeOptions, "maxInFlight"> {
   readonly sessions?: false | SessionOptions;
   /**
    * "auto": an answer is JSON, and a stream of events only where the handler sends something before it. "stream": always a
-   * stream. Default "auto".
+   * stream, but for errors of 2026-07-28 that have an HTTP status. Default "auto".
    */
   readonly answers?: "auto" | "stream";
 
@@ -94,6 +95,11 @@ export interface HttpOptions extends Omit<ServeOptions, "maxInFlight"> {
   /** How soon a client whose stream has ended is to come back: the `retry` field of events. Default 1000. */
   readonly retryMs?: number;
 
+  /**
+   * The API of OpenTelemetry (`@opentelemetry/api`), for a span around every call. `false`: none. Default: the application's,
+   * where it is installed, for `serveHttp` and `toNodeHandler`; none for `toFetchHandler`.
+   */
+  readonly telemetry?: TelemetryApi | false;
   /** Told of every request when it is over: an access log. What it throws is dropped. */
   readonly onAccess?: (entry: AccessEntry) => unknown;
   /** Told the sizes and times of every request when it is over. What it throws is dropped. */
@@ -146,6 +152,7 @@ export interface HttpSettings extends Hooks {
   readonly keepAliveMs: number;
   readonly streamAfterMs: number;
   readonly retryMs: number;
+  readonly telemetry: TelemetryApi | false | undefined;
 }
 
 const mebibytes = 1_048_576;
@@ -159,7 +166,7 @@ const names: readonly (keyof HttpSettings)[] = [
   ...(["revisions", "maxSubscriptions", "askTimeoutMs", "path", "sse", "sessions", "answers"] as const),
   ...(["allowedHosts", "allowedOrigins", "dangerouslyAllowAnyHost", "auth", "cors", "routes"] as const),
   ...(["maxBodyBytes", "bodyTimeoutMs", "readerTimeoutMs", "maxQueuedBytes", "maxInFlight", "maxStreams"] as const),
-  ...(["keepAliveMs", "streamAfterMs", "retryMs", "onAccess", "onMetrics"] as const),
+  ...(["keepAliveMs", "streamAfterMs", "retryMs", "telemetry", "onAccess", "onMetrics"] as const),
 ];
 
 /**
@@ -175,6 +182,11 @@ export function toSettings(options: HttpOptions, name: string, extra: readonly s
   const sse = toSse(options.sse, name);
   if (sse && !sessions)
     throw new TypeError(`${name}: a connection of HTTP+SSE is a session: leave out "sessions: false", or "sse"`);
+  const spoken = toRevisions(options.revisions, name);
+  if (sse && spoken.every((revision) => factsOf(revision).era === "stateless"))
+    throw new TypeError(
+      `${name}: HTTP+SSE is for older revisions, and "revisions" has none: add them, or leave out "sse"`,
+    );
   const routes = toRoutes(options.routes, name);
   assertDistinct(name, [
     ["path", path],
@@ -187,7 +199,7 @@ export function toSettings(options: HttpOptions, name: string, extra: readonly s
     ...Array.from(routes.keys(), (route) => ["routes", route] as const),
   ]);
   return {
-    revisions: toRevisions(options.revisions, name),
+    revisions: spoken,
     maxSubscriptions: given.count("maxSubscriptions", 1000),
     askTimeoutMs: given.limit("askTimeoutMs", 600_000),
     path,
@@ -209,6 +221,7 @@ export function toSettings(options: HttpOptions, name: string, extra: readonly s
     keepAliveMs: given.time("keepAliveMs", 15_000),
     streamAfterMs: given.time("streamAfterMs", 5000),
     retryMs: given.whole("retryMs", 1000),
+    telemetry: toTelemetry(options.telemetry, name),
     onAccess: given.run<(entry: AccessEntry) => unknown>("onAccess"),
     onMetrics: given.run<(sample: MetricsSample) => unknown>("onMetrics"),
   };
@@ -258,6 +271,12 @@ function toCors(option: HttpOptions["cors"], name: string): false | CorsSettings
     exposedHeaders: given.headers("exposedHeaders"),
     allowedHeaders: given.headers("allowedHeaders"),
   };
+}
+
+function toTelemetry(option: unknown, name: string): TelemetryApi | false | undefined {
+  const isApi = typeof option === "object" && option !== null && "trace" in option && "propagation" in option;
+  if (option === undefined || option === false || isApi) return option as TelemetryApi | false | undefined;
+  throw new TypeError(`${name}: "telemetry" must be false or what @opentelemetry/api exports: import * as api from it`);
 }
 
 function toRevisions(option: unknown, name: string): readonly Revision[] {

@@ -205,6 +205,8 @@ describe("allowedOrigins", () => {
     ["https://app.example.com/", /write "https:\/\/app\.example\.com"$/],
     ["https://App.example.com:443/x?y", /write "https:\/\/app\.example\.com"$/],
     ["https://bücher.example", /write "https:\/\/xn--bcher-kva\.example"$/],
+    ["https://app.example.com:443", /write "https:\/\/app\.example\.com"$/],
+    ["http://[0::1]:3000", /write "http:\/\/\[::1\]:3000"$/],
     ["https://*.example.com", /is not an origin/],
     ["ftp://app.example.com", /is not an origin/],
     ["file:///x", /is not an origin/],
@@ -311,6 +313,8 @@ describe("checkExposure", () => {
     ["mcp.example.com", { dangerouslyAllowAnyHost: false }],
     ["0.0.0.0", { allowedOrigins: ["https://a.example"] }],
   ])("%j with %j is explained", (host, options) => {
-    expect(checkExposure(host, toSettings(options, "test"))).toMatch(/allowedHosts.*auth.*127\.0\.0\.1.*dangerouslyAllowAnyHost/);
+    expect(checkExposure(host, toSettings(options, "test"))).toMatch(
+      /allowedHosts.*auth.*127\.0\.0\.1.*dangerouslyAllowAnyHost/,
+    );
   });
 });

@@ -33,8 +33,6 @@ interface HostRule extends Authority {
   readonly isWide: boolean;
 }
 
-/** A name of 253 characters, a colon and a port. */
-const maxLength = 259;
 const maxPort = 65_535;
 
 const hostsAdvice =
@@ -170,7 +168,6 @@ function parseOrigin(text: string): Origin | undefined {
  * its odd spellings: what two readers could understand differently is none.
  */
 function parseHost(text: string): Authority | undefined {
-  if (text.length > maxLength) return undefined;
   const [, written = "", digits] =
     /^(\[[0-9A-Fa-f:.]{2,45}\]|[0-9A-Za-z_.-]{1,253})(?::([1-9][0-9]{0,4}))?$/.exec(text) ?? [];
   const port = digits === undefined ? undefined : Number(digits);

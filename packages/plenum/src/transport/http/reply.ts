@@ -2,7 +2,7 @@
 // its reader does not keep up.
 import { type ErrorResponse, formatMessage, type RequestId } from "../../jsonrpc/message.ts";
 import { keepAlive } from "./event.ts";
-import type { EventSink, Headers, HttpFault, Outlet } from "./exchange.ts";
+import { type EventSink, type Headers, HttpFault, type Outlet } from "./exchange.ts";
 import { eventHeaders, jsonHeaders } from "./headers.ts";
 import type { HttpSettings } from "./options.ts";
 import type { Beating, Pulse } from "./pulse.ts";
@@ -77,6 +77,12 @@ export class Reply {
     return this.#ground.mayStream();
   }
 
+  /** Throws an HttpFault, 503, where one more stream would be too many. */
+  assertMayStream(): void {
+    if (!this.mayStream)
+      throw new HttpFault(503, "Too many streams are open. Try again later", -32603, { "retry-after": "5" });
+  }
+
   stream(headers?: Headers): EventSink {
     if (this.#isOver) return noSink;
     const sink = this.#outlet.stream({ ...eventHeaders, ...this.#extra, ...headers });
@@ -86,8 +92,11 @@ export class Reply {
 
   #answer(status: number, headers: Headers, body?: string): void {
     if (this.#isOver) return;
-    this.#end();
+    if (!Number.isInteger(status) || status < 200 || status > 599)
+      throw new TypeError("The status of an answer is a whole number from 200 to 599");
+    // Before anything counts as answered: it throws for headers that an application has made badly.
     this.#outlet.answer(status, { ...this.#extra, ...headers }, body);
+    this.#end();
   }
 
   #lose(): void {

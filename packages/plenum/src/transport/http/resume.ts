@@ -17,8 +17,8 @@ interface Kept extends LoggedEvent {
   readonly number: number;
 }
 
-/** Of an event, beside its text. */
-const overheadBytes = 100;
+/** Of an event beside its text, and of its stream. */
+const overheadBytes = 500;
 
 export class EventLog {
   readonly #maxEvents: number;
@@ -34,6 +34,11 @@ export class EventLog {
     this.#maxEvents = maxEvents;
     this.#maxBytes = maxBytes;
     this.#budget = budget;
+  }
+
+  /** The number of the oldest event that is kept. */
+  get oldest(): number {
+    return this.#events[0]?.number ?? this.#next;
   }
 
   /** An id for an event that carries nothing: what comes after it can be asked for. */
@@ -52,11 +57,11 @@ export class EventLog {
   }
 
   /**
-   * The events of a stream behind one of them, in order. Undefined where some of them are not kept any more: the client
-   * must not take what is left for all.
+   * The events of a stream behind one of them, in order. Undefined where some of them are not kept any more, as the client
+   * must not take what is left for all; and behind one that never was.
    */
   after(stream: number, number: number): readonly LoggedEvent[] | undefined {
-    if ((this.#dropped.get(stream) ?? 0) > number) return undefined;
+    if (number >= this.#next || (this.#dropped.get(stream) ?? 0) > number) return undefined;
     return this.#events.filter((event) => event.stream === stream && event.number > number);
   }
 

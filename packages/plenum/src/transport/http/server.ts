@@ -6,13 +6,20 @@ import { type EventSink, type Headers, HttpFault, type HttpRequest, type Outlet 
 import { createCore } from "./handler.ts";
 import { type HttpOptions, type HttpSettings, toSettings } from "./options.ts";
 import { createOwnPulse, toPeriod } from "./pulse.ts";
+import { withTelemetry } from "./telemetry.ts";
 
 export type { Authenticate, HttpHead, HttpRequest, Refusal, Route, RouteAnswer } from "./exchange.ts";
 export type { AccessEntry, MetricsSample } from "./observe.ts";
 export type { CorsOptions, HttpOptions, SessionOptions, SseOptions } from "./options.ts";
 
+/** What Workers give a handler beside the request: it keeps alive what the request has begun. */
+export interface RequestContext {
+  waitUntil(promise: Promise<unknown>): void;
+}
+
 export interface FetchHandler {
-  (request: Request): Promise<Response>;
+  /** @param context in Workers: what a request sets in motion for others, such as news, is done though it is answered */
+  (request: Request, env?: unknown, context?: RequestContext): Promise<Response>;
   /** Takes nothing new, ends what listens, gives calls that run `graceMs` (default 5000), then cancels them. */
   close(graceMs?: number): Promise<void>;
   /** Ends the connections of event streams; clients of 2025-11-25 come back after `retryMs` for the rest. */
@@ -27,9 +34,18 @@ export function toFetchHandler(endpoint: Endpoint, options: HttpOptions = {}): F
   if (typeof endpoint?.watch !== "function")
     throw new TypeError("toFetchHandler takes a server, such as createServer makes");
   const settings = toSettings(options, "toFetchHandler");
-  const core = createCore(endpoint, settings, createOwnPulse(periodOf(settings)));
-  const handle = (request: Request): Promise<Response> =>
-    new Promise((resolve) => core.handle(toHttpRequest(request), toOutlet(request, resolve)));
+  const traced = withTelemetry(endpoint, settings.telemetry, false);
+  const core = createCore(traced, settings, createOwnPulse(periodOf(settings)));
+  const handle = (request: Request, _env?: unknown, context?: RequestContext): Promise<Response> =>
+    new Promise((resolve) => {
+      let over = (): void => {};
+      // Workers drop the timers of a request that is over, and with them what was put off to the next turn.
+      const turn = (done: () => void): void => {
+        over = () => setTimeout(done, lastTurnMs);
+      };
+      context?.waitUntil?.(new Promise<void>(turn));
+      core.handle(toHttpRequest(request), toOutlet(request, resolve, over));
+    });
   return Object.assign(handle, {
     close: (graceMs = 5000) => core.close(graceMs),
     disconnect: (retryMs?: number) => core.disconnect(retryMs),
@@ -48,11 +64,7 @@ function toHttpRequest(request: Request): HttpRequest {
     query: search.slice(1),
     // Some runtimes keep the Host header to themselves; the address is made of it.
     header: (name) => request.headers.get(name) ?? (name === "host" ? host : undefined),
-    body: (maxBytes, timeoutMs) => {
-      const length = Number(request.headers.get("content-length") ?? 0);
-      if (length > maxBytes) return Promise.reject(tooLarge(maxBytes));
-      return readUtf8(chunksOf(request), maxBytes, timeoutMs);
-    },
+    body: (maxBytes, timeoutMs) => readBody(request, maxBytes, timeoutMs),
   };
 }
 
@@ -60,39 +72,51 @@ export function tooLarge(maxBytes: number): HttpFault {
   return new HttpFault(413, `The body has more than ${maxBytes} bytes`);
 }
 
-async function* chunksOf(request: Request): AsyncGenerator<Uint8Array> {
+async function readBody(request: Request, maxBytes: number, timeoutMs: number): Promise<string> {
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const reader = request.body?.getReader();
-  if (!reader) return;
+  if (!reader) return "";
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-    }
+    return await readUtf8(chunksOf(reader), maxBytes, timeoutMs);
   } finally {
-    // What is left is not wanted.
+    // What is left is not wanted, whether it came too late or is too much.
     reader.cancel().catch(() => {});
   }
 }
 
+async function* chunksOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
 const encoder = new TextEncoder();
+const lastTurnMs = 10;
 /** How much a runtime may take ahead of the reader. */
 const ahead = 65_536;
 
-function toOutlet(request: Request, resolve: (response: Response) => void): Outlet {
+function toOutlet(request: Request, resolve: (response: Response) => void, over: () => void): Outlet {
   let gone: (() => void) | undefined;
   let isOver = false;
+  const finish = (): void => {
+    isOver = true;
+    over();
+  };
   const lose = (): void => {
     if (isOver) return;
-    isOver = true;
+    finish();
     gone?.();
   };
   // Not every runtime aborts the request's signal when the client leaves; the stream is cancelled in any case.
   request.signal?.addEventListener("abort", lose, { once: true });
   return {
     answer(status, headers, body) {
-      isOver = true;
-      resolve(new Response(body === undefined || status === 204 ? null : body, { status, headers: toInit(headers) }));
+      const text = body === undefined || status === 204 ? null : body;
+      const response = new Response(text, { status, headers: toInit(headers) });
+      finish();
+      resolve(response);
     },
     stream(headers) {
       let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -111,12 +135,12 @@ function toOutlet(request: Request, resolve: (response: Response) => void): Outl
         },
         end() {
           if (isOver) return;
-          isOver = true;
+          finish();
           controller?.close();
         },
         abort() {
           if (isOver) return;
-          isOver = true;
+          finish();
           controller?.error(new Error("The stream was cut off"));
         },
         get waitingBytes() {

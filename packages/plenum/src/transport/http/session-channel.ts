@@ -21,8 +21,8 @@ export class SessionChannel implements Channel {
   readonly #byRequest = new Map<RequestId, SessionStream>();
   /** Streams of which something may still be wanted. */
   readonly #streams = new Map<number, SessionStream>();
-  /** Set while a body is handed over: an error that names no request is about it. */
-  #receiving: SessionStream | undefined;
+  /** Those among them that have ended. */
+  readonly #ended = new Set<SessionStream>();
 
   constructor(rules: StreamRules, log: EventLog) {
     this.#rules = rules;
@@ -42,11 +42,11 @@ export class SessionChannel implements Channel {
 
   send(message: Message | readonly Message[], about?: RequestId): void {
     const messages = Array.isArray(message) ? (message as readonly Message[]) : [message as Message];
-    const stream = about === undefined ? this.#receiving : this.#byRequest.get(about);
+    const stream = about === undefined ? undefined : this.#byRequest.get(about);
     const isAnswer = messages.every((one) => "result" in one || "error" in one);
     if (isAnswer) {
       const texts = messages.map(formatMessage);
-      for (const one of messages) if ("id" in one && one.id !== undefined) this.#byRequest.delete(one.id);
+      this.#release(stream);
       stream?.answer(texts, Array.isArray(message));
     } else if (about === undefined) {
       for (const one of messages) this.#stream(listening).push(formatMessage(one));
@@ -57,7 +57,7 @@ export class SessionChannel implements Channel {
 
   dismiss(id: RequestId): void {
     const stream = this.#byRequest.get(id);
-    this.#byRequest.delete(id);
+    this.#release(stream);
     stream?.dismiss();
   }
 
@@ -66,16 +66,11 @@ export class SessionChannel implements Channel {
    * @param onAnswer gives the id of the session that the answer opens, if it does
    */
   receive(incoming: Incoming, ids: readonly RequestId[], sender: Sender, reply: Reply, onAnswer?: OnAnswer): void {
-    const stream = this.#stream(this.#nextStream++, ids.length);
+    const stream = this.#stream(this.#nextStream++, ids);
     const disconnect = this.#rules.polls() ? (retryMs?: number) => stream.disconnect(retryMs) : undefined;
     for (const id of ids) this.#byRequest.set(id, stream);
     stream.begin(reply, onAnswer);
-    this.#receiving = stream;
-    try {
-      this.#receiver?.receive(incoming, disconnect ? { ...sender, disconnect } : sender);
-    } finally {
-      this.#receiving = undefined;
-    }
+    this.#receiver?.receive(incoming, disconnect ? { ...sender, disconnect } : sender);
   }
 
   /** Takes a body that is not answered. */
@@ -114,21 +109,38 @@ export class SessionChannel implements Channel {
     this.#isClosed = true;
     for (const stream of this.#streams.values()) stream.close();
     this.#streams.clear();
+    this.#ended.clear();
     this.#byRequest.clear();
     this.#log.clear();
     queueMicrotask(() => this.#receiver?.closed());
   }
 
-  #stream(id: number, answers = Number.POSITIVE_INFINITY): SessionStream {
+  /** The requests of a body are answered together, those among them that were cancelled by nothing. */
+  #release(stream: SessionStream | undefined): void {
+    for (const id of stream?.requests ?? []) this.#byRequest.delete(id);
+  }
+
+  #stream(id: number, requests: readonly RequestId[] = []): SessionStream {
     let stream = this.#streams.get(id);
     if (!stream) {
-      stream = new SessionStream(id, answers, this.#rules, this.#log, (ended) => this.#drop(ended));
+      stream = new SessionStream(id, requests, this.#rules, this.#log, (...ended) => this.#end(...ended));
       this.#streams.set(id, stream);
     }
     return stream;
   }
 
+  #end(stream: SessionStream, isForgotten: boolean): void {
+    this.#ended.add(stream);
+    if (isForgotten) this.#drop(stream);
+    // In the order in which they ended, which is that of their last events.
+    for (const ended of this.#ended) {
+      if (!ended.isForgotten) return;
+      this.#drop(ended);
+    }
+  }
+
   #drop(stream: SessionStream): void {
+    this.#ended.delete(stream);
     this.#streams.delete(stream.id);
     if (stream.hasEvents) this.#log.forget(stream.id);
   }

@@ -1,5 +1,6 @@
 // One logical stream of a session: what goes to the client about one POST, or about none. Its connection may break and be
 // taken up again; the events are in the session's log meanwhile.
+import type { RequestId } from "../../jsonrpc/message.ts";
 import { formatEvent, formatPrimer, formatRetry } from "./event.ts";
 import { type EventSink, type Headers, HttpFault } from "./exchange.ts";
 import type { HttpSettings } from "./options.ts";
@@ -22,11 +23,11 @@ export type OnAnswer = (isHeard: boolean) => string | undefined;
 
 export class SessionStream implements Beating {
   readonly id: number;
+  /** What is answered here; none on the listening stream. */
+  readonly requests: readonly RequestId[];
   readonly #rules: StreamRules;
   readonly #log: EventLog;
-  readonly #dropped: (stream: SessionStream) => void;
-  /** Answers that are still to come. */
-  #answers: number;
+  readonly #ended: (stream: SessionStream, isForgotten: boolean) => void;
   /** The exchange that brought the requests, until it is answered or becomes a stream. */
   #reply: Reply | undefined;
   #sink: EventSink | undefined;
@@ -38,25 +39,32 @@ export class SessionStream implements Beating {
   #given = 0;
   #startedAt = Date.now();
   #stop: () => void = () => {};
+  /** Its newest event. */
+  #last = 0;
   /** When the last answer was sent; Infinity before. */
   endedAt: number = Number.POSITIVE_INFINITY;
 
   constructor(
     id: number,
-    answers: number,
+    requests: readonly RequestId[],
     rules: StreamRules,
     log: EventLog,
-    dropped: (stream: SessionStream) => void,
+    ended: (stream: SessionStream, isForgotten: boolean) => void,
   ) {
     this.id = id;
-    this.#answers = answers;
+    this.requests = requests;
     this.#rules = rules;
     this.#log = log;
-    this.#dropped = dropped;
+    this.#ended = ended;
   }
 
   get hasEvents(): boolean {
     return this.#isStreaming;
+  }
+
+  /** All has been said, and nothing of it is kept for who comes back. */
+  get isForgotten(): boolean {
+    return this.endedAt !== Number.POSITIVE_INFINITY && this.#last < this.#log.oldest;
   }
 
   get isConnected(): boolean {
@@ -70,6 +78,9 @@ export class SessionStream implements Beating {
     this.#startedAt = Date.now();
     reply.onGone(() => {
       this.#reply = undefined;
+      // A handshake that nobody waits for opens nothing, however long it takes.
+      this.#onAnswer?.(false);
+      this.#onAnswer = undefined;
     });
     this.#stop = this.#rules.pulse.add(this);
     // The id of a session is a header, so that a stream that opens one begins with its answer.
@@ -91,11 +102,8 @@ export class SessionStream implements Beating {
     this.#write(data);
   }
 
-  /** The answers to one request, or to all of a batch. */
+  /** The answer to a request, or those to a batch. */
   answer(texts: readonly string[], isBatch: boolean): void {
-    this.#answers -= texts.length;
-    // The answers to a batch come together; what is not among them was cancelled.
-    const isLast = isBatch || this.#answers <= 0;
     const sessionId = this.#onAnswer?.(this.#reply !== undefined);
     const headers = sessionId === undefined ? undefined : { "mcp-session-id": sessionId };
     if (this.#onAnswer && (this.#rules.settings.answers === "stream" || this.#early.length > 0)) {
@@ -104,19 +112,16 @@ export class SessionStream implements Beating {
     }
     this.#onAnswer = undefined;
     if (!this.#isStreaming) {
-      // Refusals without an id answer the whole body.
-      const [text = ""] = texts;
-      this.#reply?.json(statusOf(text), isBatch ? `[${texts.join(",")}]` : text, headers);
+      this.#reply?.json(200, isBatch ? `[${texts.join(",")}]` : (texts[0] as string), headers);
       this.#end(true);
       return;
     }
     for (const text of texts) this.#write(text);
-    if (isLast) this.#end(false);
+    this.#end(false);
   }
 
-  /** One of the requests is not answered: it was cancelled. */
+  /** There is no answer: whatever was asked for was cancelled. */
   dismiss(): void {
-    if (--this.#answers > 0) return;
     this.#stream();
     this.#end(true);
   }
@@ -129,6 +134,8 @@ export class SessionStream implements Beating {
     const events = this.#log.after(this.id, after ?? this.#given);
     // On the listening stream a gap can only be that of a client that was away too long: it hears what there is.
     if (!events && after !== undefined) return false;
+    // The POST that waits for an answer is told by a stream that ends: the answer has another way now.
+    this.#stream();
     this.#isStreaming = true;
     this.#leave();
     // An id of now would stand for what is still to be repeated: who comes back has one already.
@@ -176,8 +183,9 @@ export class SessionStream implements Beating {
   #write(data: string): void {
     if (!this.#isStreaming) return;
     const id = this.#log.append(this.id, data);
+    this.#last = Number(id.split("-")[1]);
     if (!this.#sink) return;
-    this.#given = Number(id.split("-")[1]);
+    this.#given = this.#last;
     this.#sink.write(formatEvent(data, id));
   }
 
@@ -185,17 +193,14 @@ export class SessionStream implements Beating {
     this.#stop();
     this.endedAt = Date.now();
     this.#leave();
-    if (isForgotten) this.#dropped(this);
+    this.#ended(this, isForgotten);
   }
 
   #leave(): void {
     this.#sink?.end();
     this.#sink = undefined;
+    // Where no stream could be opened: nobody is left without an answer.
+    this.#reply?.fault(new HttpFault(503, "Too many streams are open. Try again later", -32603));
     this.#reply = undefined;
   }
-}
-
-/** A body that is refused as a whole is a bad request; whatever else is an answer. */
-function statusOf(text: string): number {
-  return text.startsWith('{"jsonrpc":"2.0","error"') ? 400 : 200;
 }

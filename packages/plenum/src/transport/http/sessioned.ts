@@ -4,6 +4,7 @@ import { formatMessage, type Incoming, type RequestId, type Single } from "../..
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import type { ServeOptions } from "../../protocol/negotiate.ts";
 import { factsOf, isRevision, type Revision } from "../../protocol/revisions.ts";
+import { assertBatch, requestsOf } from "./batch.ts";
 import { HttpFault, type HttpHead } from "./exchange.ts";
 import { accepts } from "./headers.ts";
 import type { HttpSettings, SessionSettings } from "./options.ts";
@@ -52,11 +53,6 @@ export function readVersion(head: HttpHead, spoken: readonly Revision[]): Revisi
   throw new HttpFault(400, `MCP-Protocol-Version is not one that is spoken here: ${spoken.join(", ")}`);
 }
 
-export function requestIds(incoming: Incoming): RequestId[] {
-  const members: readonly Single[] = incoming.kind === "batch" ? incoming.members : [incoming];
-  return members.flatMap((member) => (member.kind === "request" ? member.message.id : []));
-}
-
 export function createSessioned(
   endpoint: Endpoint,
   settings: HttpSettings,
@@ -64,8 +60,9 @@ export function createSessioned(
   pulse: Pulse,
 ): Sessioned {
   const spoken = sessionedOf(settings.revisions);
-  const { maxSubscriptions, askTimeoutMs } = settings;
-  const options: ServeOptions = { revisions: spoken, maxSubscriptions, askTimeoutMs };
+  const { maxSubscriptions, askTimeoutMs, maxInFlight } = settings;
+  // Calls go on when their connection is lost: what one client can set going is bounded by itself.
+  const options: ServeOptions = { revisions: spoken, maxSubscriptions, askTimeoutMs, maxInFlight };
   const table: Table<Session> = createTable(limits);
   const budget = { bytes: 0, maxBytes: limits.maxEventBytes * sharedEvents };
 
@@ -88,6 +85,8 @@ export function createSessioned(
     const owner = ownerOf(auth);
     const sessionId = createSessionId(limits, (taken) => table.has(taken));
     const { channel, serving } = openSession(endpoint, settings, limits, options, budget, pulse);
+    table.claim(sessionId, serving);
+    void serving.closed.then(() => table.delete(sessionId, serving));
     // A handshake that opens nothing leaves nothing: what was made for it goes with its answer.
     const opened = (isHeard: boolean): string | undefined => {
       if (!isHeard || serving.revision() === undefined) {
@@ -108,7 +107,6 @@ export function createSessioned(
         forget: (before) => channel.forget(before),
       };
       table.add(sessionId, session);
-      void serving.closed.then(() => table.delete(sessionId));
       return sessionId;
     };
     channel.receive(incoming, [id], toSender(head, auth), reply, opened);
@@ -120,13 +118,14 @@ export function createSessioned(
       if (!hasSession && incoming.kind === "request" && incoming.message.method === "initialize")
         return initialize(incoming, incoming.message.id, head, auth, reply);
       const { channel, serving } = find(head, auth);
-      const ids = requestIds(incoming);
       const revision = serving.revision();
-      if (incoming.kind === "batch" && !(revision && factsOf(revision).batches))
-        throw new HttpFault(400, "Invalid request: batches exist only in sessions of 2025-03-26");
-      if (ids.some((id) => channel.isOpen(id))) {
+      const members: readonly Single[] = incoming.kind === "batch" ? incoming.members : [incoming];
+      if (incoming.kind === "batch") assertBatch(members, revision !== undefined && factsOf(revision).batches);
+      const ids = requestsOf(members).map(({ id }) => id);
+      const taken = ids.find((id) => channel.isOpen(id));
+      if (taken !== undefined) {
         const error = { code: -32600, message: "Invalid request: this id is still open" };
-        return reply.json(400, formatMessage({ jsonrpc: "2.0", id: ids[0] as RequestId, error }));
+        return reply.json(400, formatMessage({ jsonrpc: "2.0", id: taken, error }));
       }
       if (ids.length > 0) return channel.receive(incoming, ids, toSender(head, auth), reply);
       channel.take(incoming, toSender(head, auth));
@@ -137,8 +136,7 @@ export function createSessioned(
       if (!accepts(head.header("accept"), "text/event-stream"))
         throw new HttpFault(406, "Not acceptable: GET opens a stream of text/event-stream, which Accept must have");
       const { channel } = find(head, auth);
-      if (!reply.mayStream)
-        throw new HttpFault(503, "Too many streams are open. Try again later", -32603, { "retry-after": "5" });
+      reply.assertMayStream();
       const last = head.header("last-event-id");
       if (last === undefined || last === "") return channel.listen(reply);
       const at = parseEventId(last);
@@ -148,7 +146,7 @@ export function createSessioned(
 
     delete(head, auth, reply) {
       const session = find(head, auth);
-      table.delete(session.id);
+      table.delete(session.id, session.serving);
       session.serving.close();
       reply.empty(204);
     },

@@ -1,10 +1,11 @@
 // Streamable HTTP of 2025-03-26 to 2025-11-25 without sessions: any process can answer any request. Nothing can be asked of
 // the client, and nothing reaches it outside its requests.
-import type { Incoming, Request, Single } from "../../jsonrpc/message.ts";
+import type { Incoming, Single } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { serveUnbound } from "../../protocol/negotiate.ts";
 import { factsOf, type Revision } from "../../protocol/revisions.ts";
 import { Answering, type AnsweringGround } from "./answering.ts";
+import { assertBatch, requestsOf } from "./batch.ts";
 import { HttpFault, type HttpHead } from "./exchange.ts";
 import type { HttpSettings } from "./options.ts";
 import type { Reply } from "./reply.ts";
@@ -26,18 +27,15 @@ export function createSessionless(endpoint: Endpoint, settings: HttpSettings, gr
     const serving = revision && servings.get(revision);
     if (!serving) throw new HttpFault(400, "No revision of this kind is spoken here");
     const isBatch = incoming.kind === "batch";
-    if (isBatch && !factsOf(revision).batches)
-      throw new HttpFault(400, "Invalid request: batches exist only in 2025-03-26");
     const members: readonly Single[] = isBatch ? incoming.members : [incoming as Single];
-    const requests = members.flatMap((member): Request[] => (member.kind === "request" ? [member.message] : []));
+    if (isBatch) assertBatch(members, factsOf(revision).batches);
+    const requests = requestsOf(members);
     if (new Set(requests.map(({ id }) => id)).size < requests.length)
       throw new HttpFault(400, "Invalid request: two requests of a batch have the same id");
     if (members.some(({ kind }) => kind === "invalid"))
       throw new HttpFault(400, "Invalid request: a member of the batch is no message");
     // Notifications and responses belong to what is not there.
     if (requests.length === 0) return reply.empty(202);
-    if (isBatch && requests.some(({ method }) => method === "initialize"))
-      throw new HttpFault(400, "Invalid request: initialize stands alone");
     Answering.begin(ground, reply, requests, {
       sender: { ...(auth && { auth }), header: (name) => head.header(name) },
       isBatch,

@@ -25,9 +25,12 @@ export interface Table<S extends Lasting> {
   find(id: string, owner: string): S;
   /** Throws an HttpFault: 503 where there are too many. */
   assertRoom(): void;
+  /** Keeps a place, and the id, for a session whose handshake goes on. */
+  claim(id: string, serving: Serving): void;
   add(id: string, session: S): void;
   has(id: string): boolean;
-  delete(id: string): void;
+  /** Only if it is this one's: the id may be another's by now. */
+  delete(id: string, serving: Serving): void;
   values(): Iterable<S>;
   stop(): void;
 }
@@ -38,11 +41,14 @@ const longestSweepMs = 60_000;
 
 export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: SessionSettings): Table<S> {
   const sessions = new Map<string, S>();
+  const claims = new Map<string, Serving>();
   let timer: ReturnType<typeof setInterval> | undefined;
 
   function isOver(session: S, now: number): boolean {
     if (now - session.createdAt >= maxAgeMs) return true;
-    return now - session.usedAt >= idleMs && !session.isBusy;
+    // A stream that was open for hours and is lost now is time enough to come back.
+    if (session.isBusy) session.usedAt = now;
+    return now - session.usedAt >= idleMs;
   }
 
   function sweep(): void {
@@ -77,19 +83,25 @@ export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: Sessio
       return session;
     },
     assertRoom() {
-      if (sessions.size >= max) sweep();
-      if (sessions.size >= max)
+      const isFull = (): boolean => sessions.size + claims.size >= max;
+      if (isFull()) sweep();
+      if (isFull())
         throw new HttpFault(503, "Too many sessions are open. Try again later", -32603, { "retry-after": "30" });
     },
+    claim(id, serving) {
+      claims.set(id, serving);
+    },
     add(id, session) {
+      claims.delete(id);
       sessions.set(id, session);
       timer ??= setInterval(sweep, Math.min(longestSweepMs, Math.max(50, Math.min(idleMs, maxAgeMs) / 4)));
       (timer as { unref?(): void }).unref?.();
     },
-    delete(id) {
-      sessions.delete(id);
+    delete(id, serving) {
+      if (claims.get(id) === serving) claims.delete(id);
+      if (sessions.get(id)?.serving === serving) sessions.delete(id);
     },
-    has: (id) => sessions.has(id),
+    has: (id) => sessions.has(id) || claims.has(id),
     values: () => sessions.values(),
     stop() {
       clearInterval(timer);

@@ -1,13 +1,19 @@
 // Streamable HTTP of 2026-07-28: every POST is complete in itself. What its headers say is compared with its body first; a
 // client that closes the connection has cancelled. Specification: basic/transports/streamable-http.
 import type { Exchange } from "../../jsonrpc/exchange.ts";
-import { formatMessage, type Incoming, type Request } from "../../jsonrpc/message.ts";
+import {
+  formatMessage,
+  type Incoming,
+  type Notification,
+  type Request,
+  type RequestId,
+} from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint, Sender } from "../../protocol/endpoint.ts";
 import { statusOf, toErrorObject } from "../../protocol/errors.ts";
 import { serveEach } from "../../protocol/negotiate.ts";
 import { Answering, type AnsweringGround } from "./answering.ts";
 import { HttpFault, type HttpHead } from "./exchange.ts";
-import { assertMirrored } from "./mirror.ts";
+import { assertMirrored, assertSpoken } from "./mirror.ts";
 import type { HttpSettings } from "./options.ts";
 import type { Reply } from "./reply.ts";
 
@@ -22,14 +28,20 @@ export function createStateless(endpoint: Endpoint, settings: HttpSettings, grou
   const serving = serveEach(endpoint, { revisions, maxSubscriptions, askTimeoutMs });
   const run = (request: Request, exchange: Exchange) => serving.request(request, exchange);
 
+  function refuse(cause: unknown, { id, method }: Notification & { readonly id?: RequestId }, reply: Reply): void {
+    const error = toErrorObject(cause, "2026-07-28", (hidden) => endpoint.report(hidden, { method }));
+    reply.json(statusOf(error), formatMessage({ jsonrpc: "2.0", ...(id !== undefined && { id }), error }));
+  }
+
   function answer(request: Request, head: HttpHead, auth: AuthInfo | undefined, reply: Reply): void {
     try {
       assertMirrored(head, request, revisions);
     } catch (mismatch) {
-      const error = toErrorObject(mismatch, "2026-07-28", (hidden) => endpoint.report(hidden, request));
-      reply.json(statusOf(error), formatMessage({ jsonrpc: "2.0", id: request.id, error }));
+      refuse(mismatch, request, reply);
       return;
     }
+    // A subscription has nothing but its stream.
+    if (request.method === "subscriptions/listen") reply.assertMayStream();
     const sender: Sender = {
       ...(auth && { auth }),
       header: (name) => head.header(name),
@@ -43,6 +55,11 @@ export function createStateless(endpoint: Endpoint, settings: HttpSettings, grou
       if (incoming.kind === "request") return answer(incoming.message, head, auth, reply);
       if (incoming.kind !== "notification")
         throw new HttpFault(400, "Invalid request: a body of this revision is one request or one notification");
+      try {
+        assertSpoken(head, revisions);
+      } catch (mismatch) {
+        return refuse(mismatch, incoming.message, reply);
+      }
       // None concerns the server: a request is cancelled by closing its connection.
       reply.empty(202);
     },

@@ -61,30 +61,31 @@ export function createSseServer(
   limits: SessionSettings,
 ): SseServer {
   const table: Table<Session> = createTable(limits);
-  const { maxSubscriptions, askTimeoutMs } = settings;
-  const options = { revisions: sessionedOf(settings.revisions), maxSubscriptions, askTimeoutMs };
+  const { maxSubscriptions, askTimeoutMs, maxInFlight } = settings;
+  const options = { revisions: sessionedOf(settings.revisions), maxSubscriptions, askTimeoutMs, maxInFlight };
 
   return {
     open(head, auth, reply) {
       if (!accepts(head.header("accept"), "text/event-stream"))
         throw new HttpFault(406, "Not acceptable: GET opens a stream of text/event-stream, which Accept must have");
+      // A path may have been cut short by who mounted the handler: the address is found from the one that was called.
+      const base = (head.base ?? "") + head.path.slice(0, head.path.length - paths.path.length);
+      // Two slashes of either kind begin a host: the address would lead the client elsewhere.
+      if (/^[/\\]{2}/.test(base)) throw new HttpFault(404, "Nothing is served on this path");
       table.assertRoom();
-      if (!reply.mayStream)
-        throw new HttpFault(503, "Too many streams are open. Try again later", -32603, { "retry-after": "5" });
+      reply.assertMayStream();
       const id = createSessionId(limits, (taken) => table.has(taken));
       const sink = reply.stream();
       const channel = new SseChannel(sink);
       // The stream is the session: with it both end.
       reply.onGone(() => channel.close(new Error("The client closed the stream")));
-      // A path may have been cut short by who mounted the handler: the address is found from the one that was called.
-      const base = (head.base ?? "") + head.path.slice(0, head.path.length - paths.path.length);
       sink.write(
         formatEvent(`${base}${paths.messagesPath}?sessionId=${encodeURIComponent(id)}`, undefined, "endpoint"),
       );
       const serving = serve(endpoint, channel, options);
       const now = Date.now();
       table.add(id, { owner: ownerOf(auth), createdAt: now, usedAt: now, channel, serving, isBusy: true });
-      void serving.closed.then(() => table.delete(id));
+      void serving.closed.then(() => table.delete(id, serving));
     },
 
     post(incoming, head, auth, reply) {

@@ -1,0 +1,169 @@
+// A server's tools as its client knows them: listed, remembered, called. Their definitions tell which arguments travel in
+// headers too, what their results must look like, and what may be called a second time.
+import type { Mirror } from "../jsonrpc/channel.ts";
+import { isObject, type JsonObject } from "../jsonrpc/message.ts";
+import type { Result } from "../protocol/endpoint.ts";
+import { McpError } from "../protocol/errors.ts";
+import { type HeaderParam, readHeaderParams, toHeaderValues } from "../protocol/header-params.ts";
+import type { CallToolResult, Tool } from "../protocol/model.ts";
+import { createLimit, untilAborted } from "../util/abort.ts";
+import { reasonOf } from "../util/call-back.ts";
+import { quote } from "../util/quote.ts";
+import type { CallOptions } from "./options.ts";
+import { createOutputs } from "./output.ts";
+import type { List } from "./pages.ts";
+import { type ToolResult, toToolResult } from "./result.ts";
+import { hintsOf } from "./tool-hints.ts";
+
+export interface ToolsGround {
+  readonly warn: (problem: string) => void;
+  /** Arguments that are marked travel beside the body, on the connection of now. */
+  readonly mirrors: () => boolean;
+  /** Results are checked, in the revision of now. */
+  readonly checks: () => boolean;
+  /** The server's word on its tools is believed. */
+  readonly trusted: boolean;
+  /** `learn` is given every page, and makes of it what is shown. */
+  readonly list: (given: CallOptions | undefined, learn: (page: Result, generation: number) => Result) => List<Tool>;
+  /** `tools/call`. */
+  readonly send: (params: JsonObject, given: CallOptions | undefined, isSafe: boolean) => Promise<Result>;
+}
+
+export interface Tools {
+  readonly generation: number;
+  list(given?: CallOptions): List<Tool>;
+  call(name: string, args: JsonObject | undefined, given: CallOptions): Promise<ToolResult>;
+  /** The same as any other request: what comes back is not looked at. */
+  request(params: JsonObject, given: CallOptions, isSafe?: boolean): Promise<Result>;
+  readonly mirror: Mirror;
+  /** The list has changed. */
+  forget(): void;
+}
+
+// What is looked up beside a call: a server that takes longer, or has more, has its results unchecked.
+const learnMs = 60_000;
+const maxLearntPages = 100;
+
+export function createTools({ warn, mirrors, checks, trusted, list, send }: ToolsGround): Tools {
+  const outputs = createOutputs({ warn });
+  // A definition that is listed again is often the same object.
+  const marked = new WeakMap<Tool, ReturnType<typeof readHeaderParams>>();
+  let learning: Promise<void> | undefined;
+  /** When all tools were listed last: what is unknown since then is not there. */
+  let learntAt = -1;
+
+  function marksOf(tool: Tool): ReturnType<typeof readHeaderParams> {
+    const read = marked.get(tool) ?? readHeaderParams(tool);
+    marked.set(tool, read);
+    return read;
+  }
+
+  /** What a page of tools tells: their schemas. Tools that cannot be called here are left out, with the reason. */
+  function learnPage(page: Result, generation: number): Result {
+    const tools = page.tools as readonly Tool[];
+    outputs.learn(tools, generation);
+    if (!mirrors()) return page;
+    const callable = tools.filter((tool) => {
+      const read = marksOf(tool);
+      if ("problem" in read) warn(`The tool ${quote(tool.name)} is left out: ${read.problem}`);
+      return !("problem" in read);
+    });
+    return callable.length === tools.length ? page : { ...page, tools: callable };
+  }
+
+  const listTools = (given?: CallOptions): List<Tool> => list(given, learnPage);
+
+  /** Asks for the tools' schemas, one time for all who want them; page by page, so that nothing but they is kept. */
+  async function learnAll(fresh: boolean): Promise<void> {
+    const { generation } = outputs;
+    const limit = { signal: AbortSignal.timeout(learnMs), fresh };
+    let pages = 0;
+    try {
+      for await (const _ of listTools(limit).pages()) if (++pages === maxLearntPages) break;
+      learntAt = generation;
+    } catch (error) {
+      warn(`The output schemas of the tools are not known: ${reasonOf(error)}`);
+    }
+  }
+
+  /**
+   * The same within the limits of a call.
+   * @param without what is done without it if it takes too long
+   */
+  async function learn(name: string, fresh: boolean, given: CallOptions, without: string): Promise<void> {
+    const { signal, timeoutMs = 60_000 } = given;
+    learning ??= learnAll(fresh).finally(() => {
+      learning = undefined;
+    });
+    const limit = createLimit(timeoutMs, signal);
+    try {
+      await untilAborted(learning, limit.signal, (cause) => cause);
+    } catch (cause) {
+      if (!limit.isOver) throw new McpError("aborted", `tools/call ${quote(name)} was aborted`, { cause });
+      warn(`${without}: its schema did not come in ${timeoutMs} ms`);
+    } finally {
+      limit.release();
+    }
+  }
+
+  const isNews = (name: string): boolean => !outputs.knows(name) && learntAt !== outputs.generation;
+
+  function headerParams(name: unknown): readonly HeaderParam[] {
+    const tool = typeof name === "string" ? outputs.definition(name) : undefined;
+    if (!tool) return [];
+    const read = marksOf(tool);
+    if ("params" in read) return read.params;
+    throw new McpError(
+      "invalid_params",
+      `The tool ${quote(tool.name)} cannot be called over HTTP: ${read.problem}. Tell the server's author`,
+    );
+  }
+
+  async function request(params: JsonObject, given: CallOptions, isSafe = false): Promise<Result> {
+    const { name } = params;
+    if (!mirrors() || typeof name !== "string") return send(params, given, isSafe);
+    const without = `${quote(name)} is called without headers of its own`;
+    if (isNews(name)) await learn(name, false, given, without);
+    try {
+      return await send(params, given, isSafe);
+    } catch (error) {
+      if (!(error instanceof McpError && error.code === "peer_error" && error.rpcCode === headerMismatch)) throw error;
+      // The tool is another one by now. The server has refused the call before it ran.
+      await learn(name, true, given, without);
+      return send(params, given, isSafe);
+    }
+  }
+
+  return {
+    get generation() {
+      return outputs.generation;
+    },
+    list: listTools,
+    request,
+    mirror: ({ method, params }) => {
+      if (method !== "tools/call") return {};
+      const marks = headerParams(params?.name);
+      return marks.length === 0 ? {} : toHeaderValues(marks, isObject(params?.arguments) ? params.arguments : {});
+    },
+    forget: outputs.forget,
+    async call(name, args, given) {
+      const isSafe = trusted && hintsOf(outputs.definition(name)).idempotent;
+      const wasKnown = outputs.knows(name);
+      const result = await request({ name, ...(args && { arguments: args }) }, given, isSafe);
+      if (checks()) {
+        const without = `The result of ${quote(name)} is not checked`;
+        if (result.structuredContent !== undefined && isNews(name)) await learn(name, false, given, without);
+        let problem = outputs.check(name, result as unknown as CallToolResult);
+        // The tool may be another one by now, without anybody having said so.
+        if (problem && wasKnown) {
+          await learn(name, true, given, without);
+          problem = outputs.check(name, result as unknown as CallToolResult);
+        }
+        if (problem) throw new McpError("invalid_result", `tools/call ${quote(name)}: ${problem}`);
+      }
+      return toToolResult(result);
+    },
+  };
+}
+
+const headerMismatch = -32020;
