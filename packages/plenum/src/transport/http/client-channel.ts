@@ -16,8 +16,16 @@ import { discard, readText, request, typeOf } from "./client-fetch.ts";
 import { type Standing, sessionHeaders, toLastEvent } from "./client-headers.ts";
 import { type HttpSettings, nameOfUrl } from "./client-options.ts";
 import { type Post, toPost } from "./client-post.ts";
-import { type HttpRefusal, isModernError, isPassing, readRefusal, statusIn, toRefused } from "./client-refusal.ts";
-import { followStream } from "./client-stream.ts";
+import {
+  type HttpRefusal,
+  isAnswer,
+  isForgotten,
+  isPassing,
+  readRefusal,
+  statusIn,
+  toRefused,
+} from "./client-refusal.ts";
+import { followStream, until } from "./client-stream.ts";
 import { headerNames } from "./headers.ts";
 
 /** Which transport a URL was found to have. */
@@ -33,8 +41,6 @@ export interface HttpChannelOptions {
 const accept = "application/json, text/event-stream";
 /** How long the server may take to hear that the session is open before it is spoken to all the same. */
 const gateMs = 5000;
-/** How long the stream of a request that was given up is still listened to, in a session. */
-const lingerMs = 3000;
 /** How long the end of a session may take to be told. */
 const deleteMs = 3000;
 /** How long the server may take to end the stream of a request that it was told to drop. */
@@ -177,7 +183,6 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     } catch (error) {
       if (!post.stop.signal.aborted) fail(post, error);
     } finally {
-      clearTimeout(post.linger);
       unsent.delete(post);
       unheard.delete(post);
       posts.delete(post);
@@ -389,29 +394,4 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
 /** A timer that keeps no process alive, where there is such a thing. */
 function unref(timer: unknown): void {
   (timer as { unref?(): void }).unref?.();
-}
-
-async function until(done: Promise<void>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([done, late]);
-  clearTimeout(timer);
-}
-
-/** A proper answer of the protocol to `initialize`, which says no: there is no older transport to look for. */
-function isAnswer({ error }: HttpRefusal): boolean {
-  return (
-    isModernError(error) || error?.code === -32601 || (error?.data as { supported?: unknown })?.supported !== undefined
-  );
-}
-
-/**
- * Whether the server says that the session is gone: by 404, but for a method that it does not know; or, as many do, by 400
- * and words.
- */
-function isForgotten({ status, error, id }: HttpRefusal, asked: RequestId | undefined): boolean {
-  if (status === 404) return !(error?.code === -32601 && id !== undefined && id === asked);
-  return status === 400 && id === undefined && error !== undefined && /\bsession\b/i.test(error.message);
 }

@@ -19,8 +19,6 @@ export interface Post {
   /** What a request of the stateless era says of itself; undefined for any other. */
   readonly version: string | undefined;
   readonly stop: AbortController;
-  /** Nobody waits for it any more: it ends by itself, or with this. */
-  linger: ReturnType<typeof setTimeout> | undefined;
 }
 
 /** Throws what `Channel.send` throws. */
@@ -38,6 +36,5 @@ export function toPost(message: Message | readonly Message[], standing: Standing
     method: single?.method,
     version: single && versionOf(single),
     stop: new AbortController(),
-    linger: undefined,
   };
 }

@@ -3,6 +3,7 @@ import {
   type ErrorObject,
   type ErrorResponse,
   type Incoming,
+  isObject,
   parseMessage,
   type RequestId,
 } from "../../jsonrpc/message.ts";
@@ -64,12 +65,22 @@ function toExcerpt(found: ErrorResponse | undefined, text: string): string {
   return words === "" ? "" : `: ${quote(words, maxExcerpt)}`;
 }
 
-// Codes that only a server of the stateless era gives.
-const modernCodes: readonly number[] = [-32020, -32021, -32022];
+// What a server of the stateless era says to a handshake.
+const modernCodes: readonly number[] = [-32601, -32020, -32021, -32022];
 
-/** An error that says: this server speaks the stateless era, and something else is wrong. */
-export function isModernError(error: ErrorObject | undefined): boolean {
-  return error !== undefined && modernCodes.includes(error.code);
+/** A proper answer of the protocol to `initialize`, which says no: there is no older transport to look for. */
+export function isAnswer({ error }: HttpRefusal): boolean {
+  if (error === undefined) return false;
+  return modernCodes.includes(error.code) || (isObject(error.data) && error.data.supported !== undefined);
+}
+
+/**
+ * Whether the server says that the session is gone: by 404, but for a method that it does not know; or, as many do, by 400
+ * and words.
+ */
+export function isForgotten({ status, error, id }: HttpRefusal, asked: RequestId | undefined): boolean {
+  if (status === 404) return !(error?.code === -32601 && id !== undefined && id === asked);
+  return status === 400 && id === undefined && error !== undefined && /\bsession\b/i.test(error.message);
 }
 
 const passingStatuses: readonly number[] = [408, 409, 425, 429];

@@ -169,9 +169,9 @@ describe("a stream", () => {
       resumes: "always",
       async open() {
         at.push(Date.now());
-        let end = (): void => {};
-        const body = new ReadableStream({ start: (controller) => void (end = () => controller.close()) });
-        setTimeout(end, 60_000);
+        const body = new ReadableStream({
+          start: (controller) => void setTimeout(() => controller.close(), 60_000),
+        });
         return new Response(body, { headers: { "content-type": "text/event-stream" } });
       },
     });

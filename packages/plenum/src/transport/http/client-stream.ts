@@ -134,6 +134,16 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** The end of what is done, or of the time that it may take. */
+export async function until(done: Promise<void>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([done, late]);
+  clearTimeout(timer);
+}
+
 /** A signal that aborts with another one, or a while after `begin`. */
 function createLinger(signal: AbortSignal): { readonly signal: AbortSignal; begin(): void; end(): void } {
   const controller = new AbortController();

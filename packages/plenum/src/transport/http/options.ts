@@ -21,7 +21,7 @@ export interface SessionOptions {
   readonly maxEventBytes?: number;
   /**
    * Makes the id of a new session: 16 to 256 visible ASCII characters that nobody can guess, never the same twice.
-   * Default: a random UUID.
+   * Default: 192 random bits.
    */
   readonly createId?: () => string;
 }

@@ -2,6 +2,7 @@
 // and by age. Nobody else's session can be told from one that never was.
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { type ServeOptions, type Serving, serve } from "../../protocol/negotiate.ts";
+import { encodeBase64Url } from "../../util/base64url.ts";
 import { HttpFault } from "./exchange.ts";
 import { assertSessionId, type HttpSettings, type SessionSettings } from "./options.ts";
 import type { Pulse } from "./pulse.ts";
@@ -119,9 +120,11 @@ export function ownerOf(auth: AuthInfo | undefined): string {
   return auth ? JSON.stringify([auth.subject, auth.clientId, auth.claims?.iss]) : "";
 }
 
-/** 122 random bits and more: nobody guesses one, and no two are alike. */
+const idBytes = 24;
+
+/** Nobody guesses one, and no two are alike. */
 export function createSessionId({ createId }: SessionSettings, taken: (id: string) => boolean): string {
-  const id = createId ? createId() : crypto.randomUUID();
+  const id = createId ? createId() : encodeBase64Url(crypto.getRandomValues(new Uint8Array(idBytes)));
   assertSessionId(id);
   if (taken(id)) throw new TypeError("sessions.createId gave the id of a session that is open");
   return id;
