@@ -20,7 +20,7 @@ export interface Source {
 }
 
 /** Where a package is loaded that applications may have: its name is no literal, so that bundlers leave it alone. */
-const unbundled: readonly string[] = ["protocol/trace.ts", "protocol/trace.js"];
+const unbundled = /(^|\/)protocol\/trace\.(ts|js)$/;
 
 /** Parses one file. Throws on a syntax error, and on a dynamic import whose target is computed. */
 export function readSource(path: string, text: string): Source {
@@ -46,7 +46,7 @@ export function readSource(path: string, text: string): Source {
   };
   new Visitor({
     ImportExpression: (node) => {
-      if (!unbundled.includes(path)) addLiteral(node.source);
+      if (!unbundled.test(path)) addLiteral(node.source);
     },
     TSImportType: (node) => addLiteral(node.source),
     TSAnyKeyword: (node) => {

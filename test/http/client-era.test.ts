@@ -125,6 +125,15 @@ describe("the probe", () => {
     expect(stage.order).toEqual(["server/discover"]);
   });
 
+  test.each([429, 503])("answered with %i in the words of JSON-RPC is no verdict either", async (status) => {
+    const stage = await serveScript((_, res) =>
+      json(res, status, { jsonrpc: "2.0", error: { code: -32603, message: "Too many requests are open" } }),
+    );
+    const error = await errorOf(connect(stage.url));
+    expect(error).toMatchObject({ code: "peer_error", data: { status } });
+    expect(stage.order).toEqual(["server/discover"]);
+  });
+
   test("that reaches nobody says so", async () => {
     const stage = await serveScript(() => {});
     const dead = new URL(stage.url);

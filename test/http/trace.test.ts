@@ -9,8 +9,10 @@ import {
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { type Client, connect, createServer, McpError, ToolError, toolResult } from "plenum";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { loadTelemetry, traceCalls } from "../../packages/plenum/src/protocol/trace.ts";
+import { toFetchHandler } from "plenum/http";
+import { serveHttp, toNodeHandler } from "plenum/http/node";
+import { loadTelemetry, traceCalls } from "plenum/trace";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { covers } from "../requirements/covers.ts";
 
 const exporter = new InMemorySpanExporter();
@@ -253,4 +255,41 @@ test("the API is found where it is installed, once", async () => {
   const loaded = loadTelemetry();
   expect(loadTelemetry()).toBe(loaded);
   expect((await loaded)?.trace.getTracer).toBeTypeOf("function");
+});
+
+test.each(["2025-11-25", "2026-07-28"] as const)("over HTTP there are spans by themselves, in %s", async (revision) => {
+  const server = createTraced();
+  const http = await serveHttp(server);
+  onTestFinished(() => http.close(0));
+  await loadTelemetry();
+  const client = await connect(http.url, { revision });
+  clients.push(client);
+  await client.request("tools/call", { name: "forecast", arguments: { city: "Oslo" } }, { meta: { traceparent } });
+  const span = exporter.getFinishedSpans().find(({ name }) => name === "tools/call forecast");
+  expect(span?.spanContext().traceId).toBe(traceId);
+  expect(span?.attributes["mcp.protocol.version"]).toBe(revision);
+});
+
+test("handlers take the API, or none", async () => {
+  const body = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "forecast", arguments: { city: "Oslo" } },
+  };
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const post = (telemetry: typeof api | false | undefined) =>
+    toFetchHandler(createTraced(), { sessions: false, ...(telemetry !== undefined && { telemetry }) })(
+      new Request("http://localhost/mcp", { method: "POST", headers, body: JSON.stringify(body) }),
+    );
+  for (const [telemetry, spans] of [
+    [undefined, 0],
+    [false, 0],
+    [api, 1],
+  ] as const) {
+    exporter.reset();
+    expect((await post(telemetry)).status).toBe(200);
+    expect(exporter.getFinishedSpans()).toHaveLength(spans);
+  }
+  expect(() => toNodeHandler(createTraced(), { telemetry: true as never })).toThrow(/@opentelemetry\/api/);
 });

@@ -4,14 +4,9 @@ import { promisify } from "node:util";
 import type { Revision } from "plenum";
 import { expect, test } from "vitest";
 import { bundleProgram } from "../client/harness.ts";
+import type { Left } from "./left.ts";
 
 const run = promisify(execFile);
-
-interface Left {
-  readonly heap: number;
-  readonly handles: number;
-  readonly listeners: number;
-}
 
 async function measure(kind: "memory" | "stdio", revision: Revision, warmUp: number, rounds: number) {
   const program = await bundleProgram("test/leak/rounds.ts");
@@ -38,6 +33,46 @@ test.each([
     expect(grown).toBeLessThan(kind === "memory" ? 40 : 1000);
     expect(after.handles).toBeLessThanOrEqual(before.handles);
     expect(after.listeners).toBeLessThanOrEqual(before.listeners);
+  },
+  300_000,
+);
+
+interface LeftOverHttp {
+  readonly seen: readonly [before: Left, halfway: Left, after: Left];
+  /** Calls whose handlers have not ended. */
+  readonly running: number;
+  /** Of Node's own, such as that of listeners that become too many. */
+  readonly warnings: number;
+  /** Requests that the server has told of as over. */
+  readonly over: number;
+  /** When the server was closed. */
+  readonly closed: { readonly timers: number; readonly servers: number };
+}
+
+test.each([
+  ["sessions", "2025-11-25", 200, 600],
+  ["sessions", "2026-07-28", 200, 600],
+  ["sessionless", "2025-11-25", 200, 600],
+] as const)(
+  "HTTP with %s, %s: after %i rounds, %i more leave nothing behind, neither at the client nor at the server",
+  async (kind, revision, warmUp, rounds) => {
+    const program = await bundleProgram("test/leak/http-rounds.ts");
+    // What the optimizer learns of the code would be most of what grows.
+    const args = ["--expose-gc", "--no-opt", program, kind, revision, `${warmUp}`, `${rounds}`];
+    const { stdout } = await run(process.execPath, args, { maxBuffer: 1 << 20 });
+    const left: LeftOverHttp = JSON.parse(stdout);
+    const [before, halfway, after] = left.seen;
+    const grown = Math.min(halfway.heap - before.heap, after.heap - halfway.heap) / (rounds / 2);
+    console.log(`HTTP ${kind} ${revision}: ${grown.toFixed(1)} bytes per round, ${after.handles} handles`);
+    // A timer and its signal take 800 bytes, a session ten thousand.
+    expect(grown).toBeLessThan(300);
+    // A connection more or less is kept for the next request.
+    expect(after.handles).toBeLessThanOrEqual(before.handles + 2);
+    expect(after.listeners).toBeLessThanOrEqual(before.listeners);
+    // Two clocks of the server, and one or two that end soon.
+    expect(after.timers).toBeLessThanOrEqual(before.timers + 3);
+    expect(left.over).toBeGreaterThan(rounds * 5);
+    expect(left).toMatchObject({ running: 0, warnings: 0, closed: { timers: 0, servers: 0 } });
   },
   300_000,
 );

@@ -3,10 +3,9 @@
 //   argv: "memory" or "stdio", revision, rounds to warm up, rounds to measure, and for stdio the server's program
 import { connect, createServer, type Revision } from "plenum";
 import { z } from "zod";
+import { look } from "./left.ts";
 
 const [kind, revision, warmUp, rounds, program = ""] = process.argv.slice(2);
-const collect = globalThis.gc;
-if (!collect) throw new Error("Run with --expose-gc");
 
 const server = createServer({ name: "leak", version: "1.0.0" });
 server.tool("echo", { input: z.object({ text: z.string() }) }, ({ text }) => text);
@@ -27,28 +26,14 @@ async function round(): Promise<void> {
   await client.close();
 }
 
-async function left(): Promise<{ heap: number; handles: number; listeners: number }> {
-  // What ends in a later turn has ended by then.
-  for (let i = 0; i < 5; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    collect?.();
-  }
-  const names = process.eventNames();
-  return {
-    heap: process.memoryUsage().heapUsed,
-    handles: process.getActiveResourcesInfo().length,
-    listeners: names.reduce((sum, name) => sum + process.listenerCount(name as string), 0),
-  };
-}
-
 const run = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await round();
 };
 await run(Number(warmUp));
-const seen = [await left()];
+const seen = [await look()];
 for (const part of [1, 2]) {
   await run(Number(rounds) / 2);
-  seen[part] = await left();
+  seen[part] = await look();
 }
 console.log(JSON.stringify(seen));
 process.exit(0);

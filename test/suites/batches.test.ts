@@ -3,7 +3,7 @@ import { revisions } from "plenum";
 import { describe, expect, test } from "vitest";
 import { createDeferred } from "../deferred.ts";
 import { covers } from "../requirements/covers.ts";
-import { hasSession, isOneChannel, isStreamable, type Message, openPeer } from "./peer.ts";
+import { answersInArrays, hasSession, isOneChannel, isStreamable, type Message, openPeer } from "./peer.ts";
 import { createQuietServer, textOf } from "./tool-peer.ts";
 
 const batching = "2025-03-26";
@@ -39,7 +39,12 @@ async function openBatching() {
   await peer.settle();
   const before = peer.messages.length;
   const sent = (): unknown[] => peer.messages.slice(before);
-  return { ...batched, peer, sent };
+  /** The answers to one batch. */
+  const all = (): readonly Message[] => {
+    expect(sent().map(Array.isArray)).toEqual(answersInArrays ? [true] : sent().map(() => false));
+    return sent().flat() as readonly Message[];
+  };
+  return { ...batched, peer, sent, all };
 }
 
 describe("in 2025-03-26", () => {
@@ -50,15 +55,13 @@ describe("in 2025-03-26", () => {
       "rpc-batch-request-members",
       "rpc-batch-response-members",
     ]);
-    const { peer, sent, gate } = await openBatching();
+    const { peer, sent, gate, all } = await openBatching();
     peer.raw.send([call("s", "slow"), notice, call(5, "fast"), ping("5")]);
     await peer.settle();
     expect(sent()).toEqual([]);
     gate.resolve();
     await peer.settle();
-    expect(sent()).toHaveLength(1);
-    const answers = sent()[0] as Message[];
-    expect(Array.isArray(answers)).toBe(true);
+    const answers = all();
     expect(new Map(answers.map(({ id, result }) => [id, result?.content ? textOf(result) : result]))).toEqual(
       new Map<unknown, unknown>([
         ["s", "slow"],
@@ -93,7 +96,7 @@ describe("in 2025-03-26", () => {
 
   test("a member that is no message has an error of its own and does not spoil the others", async () => {
     covers("rpc-batch-invalid-member");
-    const { peer, sent } = await openBatching();
+    const { peer, all } = await openBatching();
     peer.raw.send([
       1,
       ping("good"),
@@ -102,8 +105,7 @@ describe("in 2025-03-26", () => {
       { jsonrpc: "2.0", id: null, method: "ping" },
     ]);
     await peer.settle();
-    expect(sent()).toHaveLength(1);
-    const answers = sent()[0] as Message[];
+    const answers = all();
     expect(answers.filter(({ error }) => error).map(({ id, error }) => [id, error?.code])).toEqual([
       [undefined, -32600],
       ["old", -32600],
@@ -130,7 +132,7 @@ describe("in 2025-03-26", () => {
     expect(sent()).toEqual([{ jsonrpc: "2.0", error }]);
     peer.raw.send(Array.from({ length: 1000 }, (_, index) => ping(`p${index}`)));
     await peer.settle();
-    expect(sent()[1]).toHaveLength(1000);
+    expect(sent().slice(1).flat()).toHaveLength(1000);
   });
 
   test("initialize has no place in it", async () => {
@@ -149,22 +151,22 @@ describe("in 2025-03-26", () => {
   });
 
   test("a cancelled member is left out of the answer", async () => {
-    const { peer, sent, cancelled } = await openBatching();
+    const { peer, sent, cancelled, all } = await openBatching();
     peer.raw.send([call("gone", "stuck"), ping("here")]);
     await peer.settle();
     expect(sent()).toEqual([]);
     peer.notify("notifications/cancelled", { requestId: "gone" });
     await peer.settle();
     expect(cancelled).toEqual(["gone"]);
-    expect(sent()).toEqual([[{ jsonrpc: "2.0", id: "here", result: {} }]]);
+    expect(all()).toEqual([{ jsonrpc: "2.0", id: "here", result: {} }]);
   });
 
   test("two members of one id: the second is refused, both are answered", async () => {
-    const { peer, sent, gate } = await openBatching();
+    const { peer, gate, all } = await openBatching();
     peer.raw.send([call("same", "slow"), call("same", "fast")]);
     gate.resolve();
     await peer.settle();
-    const answers = sent()[0] as Message[];
+    const answers = all();
     expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
       ["same", -32600],
       ["same", undefined],
@@ -172,11 +174,10 @@ describe("in 2025-03-26", () => {
   });
 
   test("a result that cannot be written as JSON costs its own answer only", async () => {
-    const { peer, sent } = await openBatching();
+    const { peer, all } = await openBatching();
     peer.raw.send([{ jsonrpc: "2.0", id: "big", method: "com.example/big" }, ping("small")]);
     await peer.settle();
-    expect(sent()).toHaveLength(1);
-    const answers = new Map((sent()[0] as Message[]).map((answer) => [answer.id, answer.error?.code]));
+    const answers = new Map(all().map((answer) => [answer.id, answer.error?.code]));
     expect(answers).toEqual(
       new Map([
         ["big", -32603],

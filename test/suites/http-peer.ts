@@ -18,8 +18,8 @@ const named: Readonly<Record<string, string>> = {
   "resources/read": "uri",
 };
 
-// Some tests put false clocks in place of these.
-const { setTimeout: startTimer, clearTimeout: stopTimer, setImmediate: nextTurn } = globalThis;
+// Some tests put something else in place of these.
+const { fetch: send, setTimeout: startTimer, clearTimeout: stopTimer, setImmediate: nextTurn } = globalThis;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => startTimer(resolve, ms));
 
 interface Feed {
@@ -59,7 +59,7 @@ async function openNodeFeed(handler: NodeHandler): Promise<Feed> {
   const { port } = server.address() as AddressInfo;
   const feed = {
     arrivals: 0,
-    fetch: (path: string, init: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init),
+    fetch: (path: string, init: RequestInit) => send(`http://127.0.0.1:${port}${path}`, init),
     async close() {
       server.close();
       await handler.close(0);
@@ -151,6 +151,11 @@ export class HttpPeer implements RawPeer {
       calm = this.received.length === seen ? calm + 1 : 0;
       seen = this.received.length;
     }
+  }
+
+  /** When what was sent so far has arrived, and the stream is open that a session listens to. */
+  get arrived(): Promise<unknown> {
+    return this.#arrived;
   }
 
   close(): void {

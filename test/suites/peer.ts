@@ -61,6 +61,9 @@ export const sessioned: readonly Revision[] = revisions.filter(hasSession);
 /** Whether requests before the handshake are heard: over Streamable HTTP they have no session to go to. */
 export const isHeardUnopened = (revision: Revision): boolean => !isStreamable(revision) || !hasSession(revision);
 
+/** Whether the answers to a batch come as one array; on a stream they come one by one. */
+export const answersInArrays = !transport?.endsWith("-stream");
+
 /** Messages in the order in which they must come: those of several HTTP exchanges have none. */
 export const inOrder = <T>(list: readonly T[]): readonly T[] =>
   isOneChannel ? list : [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -171,6 +174,7 @@ export class Peer {
       clientInfo: this.clientInfo,
     });
     this.notify("notifications/initialized");
+    if (this.raw instanceof HttpPeer) await this.raw.arrived;
   }
 
   /** What is wrong with the messages the server sent, one line each. */

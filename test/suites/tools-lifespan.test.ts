@@ -90,6 +90,7 @@ describe.each(revisions)("the lifespan in %s", (revision) => {
     const answers = peers.map((peer) =>
       revision === modern ? peer.request("tools/call", { name: "id" }) : initialize(peer),
     );
+    for (const peer of peers) await peer.settle();
     gate.resolve();
     expect((await Promise.all(answers)).map(({ error }) => error?.code)).toEqual([-32603, -32603]);
     expect(tries).toBe(1);

@@ -76,13 +76,15 @@ export function createTools({ warn, mirrors, checks, trusted, list, send }: Tool
   /** Asks for the tools' schemas, one time for all who want them; page by page, so that nothing but they is kept. */
   async function learnAll(fresh: boolean): Promise<void> {
     const { generation } = outputs;
-    const limit = { signal: AbortSignal.timeout(learnMs), fresh };
+    const { signal, release } = createLimit(learnMs);
     let pages = 0;
     try {
-      for await (const _ of listTools(limit).pages()) if (++pages === maxLearntPages) break;
+      for await (const _ of listTools({ signal, fresh }).pages()) if (++pages === maxLearntPages) break;
       learntAt = generation;
     } catch (error) {
       warn(`The output schemas of the tools are not known: ${reasonOf(error)}`);
+    } finally {
+      release();
     }
   }
 

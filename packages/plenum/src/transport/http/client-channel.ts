@@ -10,6 +10,7 @@ import {
   type RequestId,
   type Single,
 } from "../../jsonrpc/message.ts";
+import { createLimit } from "../../util/abort.ts";
 import { reasonOf } from "../../util/call-back.ts";
 import type { OldTransport } from "../sse/client.ts";
 import { discard, readText, request, typeOf } from "./client-fetch.ts";
@@ -60,6 +61,8 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     hasServed: false,
     posts: new Set<Post>(),
     byId: new Map<RequestId, Post>(),
+    /** Requests that nobody waits for any more, until the server has ended them. */
+    leaving: new Map<RequestId, ReturnType<typeof setTimeout>>(),
     /** Posts that are not sent yet. */
     unsent: new Set<Post>(),
     /** Posts that are, and that the server has not said anything to yet. */
@@ -72,7 +75,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     refused: undefined as Set<Post> | undefined,
     old: undefined as OldTransport | undefined,
   };
-  const { posts, byId, unsent, unheard, troubled } = state;
+  const { posts, byId, leaving, unsent, unheard, troubled } = state;
   // Ends all streams, and every request that is under way.
   const ending = new AbortController();
   let settleEnded = (): void => {};
@@ -112,6 +115,8 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   function answered(id: RequestId): Request | undefined {
     const post = byId.get(id);
     const asked = post?.waiting.get(id);
+    clearTimeout(leaving.get(id));
+    leaving.delete(id);
     byId.delete(id);
     post?.waiting.delete(id);
     return asked;
@@ -157,6 +162,8 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     state.isClosed = true;
     ending.abort(cause);
     for (const post of posts) post.stop.abort(cause);
+    for (const timer of leaving.values()) clearTimeout(timer);
+    leaving.clear();
     byId.clear();
     endSession().then(settleEnded);
     if (cause === undefined) queueMicrotask(() => state.receiver?.closed());
@@ -186,6 +193,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       unsent.delete(post);
       unheard.delete(post);
       posts.delete(post);
+      for (const id of [...post.waiting.keys()]) if (leaving.has(id)) answered(id);
       if (state.refused && unheard.size === 0) renounce();
     }
   }
@@ -225,7 +233,8 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
         resumes: post.version === undefined ? "after-event" : "never",
         open: (lastEventId) => get(lastEventId, post.stop.signal),
         onData: (data) => take(data, post),
-        isDone: () => post.waiting.size === 0,
+        // What was given up is not come back for.
+        isDone: () => [...post.waiting.keys()].every((id) => leaving.has(id)),
         onTrouble: (cause) => trouble(post, cause),
       });
     } finally {
@@ -244,8 +253,9 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       const isOld = await goOld(post.stop.signal);
       if (isOld && state.old) return postOld(state.old, post);
     }
-    if (isOurs && status !== 401 && status !== 403) return answer(id, error);
-    // Authorization and overload say nothing about what a server speaks.
+    // Authorization and overload say nothing about what a server speaks, in whatever words.
+    const isSilent = [401, 403].includes(status) || (post.method === "server/discover" && [429, 503].includes(status));
+    if (isOurs && !isSilent) return answer(id, error);
     const isEra = status < 500 ? ![401, 403, 407].includes(status) && !isPassing(status) : status === 501;
     if (isEra && refuseProbe(post, `HTTP ${status}${refusal.excerpt}`)) return;
     throw toRefused(refusal, post.what);
@@ -326,9 +336,10 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   async function endSession(): Promise<void> {
     const headers = sessionHeaders(state.standing);
     if (headers[headerNames.session] === undefined) return;
-    const signal = AbortSignal.timeout(deleteMs);
+    const { signal, release } = createLimit(deleteMs);
     // That the server does not want to know of it, or is not there, changes nothing for us.
     await request(settings, { method: "DELETE", url: settings.url, headers, signal }).then(discard, () => {});
+    release();
   }
 
   // --- the transport of 2024-11-05
@@ -378,13 +389,14 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     },
     abandon(id) {
       const post = byId.get(id);
+      if (!post) return;
       const leave = (): void => {
         answered(id);
-        if (post?.waiting.size === 0) post.stop.abort();
+        if (post.waiting.size === 0) post.stop.abort();
       };
       // In a session closing the connection says nothing: the server, which was told, ends the stream itself, and may have to
       // take back what it has asked for the call's sake.
-      if (post?.version === undefined) unref(setTimeout(leave, abandonedMs));
+      if (post.version === undefined) leaving.set(id, unref(setTimeout(leave, abandonedMs)));
       else leave();
     },
     close: () => end(),
@@ -392,6 +404,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
 }
 
 /** A timer that keeps no process alive, where there is such a thing. */
-function unref(timer: unknown): void {
+function unref<T>(timer: T): T {
   (timer as { unref?(): void }).unref?.();
+  return timer;
 }

@@ -108,6 +108,10 @@ describe("an event log", () => {
             for (let number = 0; number <= model.newest + 2; number++) {
               const rest = log.after(stream, number);
               expect(rest?.map(({ id, data }) => ({ id, data }))).toEqual(model.after(stream, number));
+              const left = model.kept.filter((event) => event.stream === stream && event.number > number);
+              expect(log.rest(stream, number).map(({ id }) => id)).toEqual(left.map(({ id }) => id));
+              for (const { data } of left) expect(log.has(stream, data)).toBe(true);
+              expect(log.has(stream, "y")).toBe(false);
             }
         }
       }),

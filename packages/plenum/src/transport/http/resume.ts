@@ -62,7 +62,17 @@ export class EventLog {
    */
   after(stream: number, number: number): readonly LoggedEvent[] | undefined {
     if (number >= this.#next || (this.#dropped.get(stream) ?? 0) > number) return undefined;
+    return this.rest(stream, number);
+  }
+
+  /** What is kept of them, be there a gap or not. */
+  rest(stream: number, number: number): readonly LoggedEvent[] {
     return this.#events.filter((event) => event.stream === stream && event.number > number);
+  }
+
+  /** Whether a stream has an event with this very text. */
+  has(stream: number, data: string): boolean {
+    return this.#events.some((event) => event.stream === stream && event.data === data);
   }
 
   /** Forgets a stream. */

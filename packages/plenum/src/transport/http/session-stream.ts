@@ -37,6 +37,8 @@ export class SessionStream implements Beating {
   #early: string[] = [];
   /** The last event that a connection was given. */
   #given = 0;
+  /** It is the listening stream, and nobody has listened yet. */
+  #isUnheard: boolean;
   #startedAt = Date.now();
   #stop: () => void = () => {};
   /** Its newest event. */
@@ -53,6 +55,7 @@ export class SessionStream implements Beating {
   ) {
     this.id = id;
     this.requests = requests;
+    this.#isUnheard = requests.length === 0;
     this.#rules = rules;
     this.#log = log;
     this.#ended = ended;
@@ -98,6 +101,8 @@ export class SessionStream implements Beating {
       this.#early.push(data);
       return;
     }
+    // A change that nobody has listened for yet is told once, however often it happens: most who do not listen never will.
+    if (this.#isUnheard && this.#log.has(this.id, data)) return;
     this.#stream();
     this.#write(data);
   }
@@ -131,17 +136,18 @@ export class SessionStream implements Beating {
    * nobody was given yet. False when a part of that is lost.
    */
   connect(reply: Reply, after?: number): boolean {
-    const events = this.#log.after(this.id, after ?? this.#given);
-    // On the listening stream a gap can only be that of a client that was away too long: it hears what there is.
-    if (!events && after !== undefined) return false;
+    // Who comes without an event was away too long, or never here: it hears what there is.
+    const events = after === undefined ? this.#log.rest(this.id, this.#given) : this.#log.after(this.id, after);
+    if (!events) return false;
+    this.#isUnheard = false;
     // The POST that waits for an answer is told by a stream that ends: the answer has another way now.
     this.#stream();
     this.#isStreaming = true;
     this.#leave();
     // An id of now would stand for what is still to be repeated: who comes back has one already.
-    this.#attach(reply, after === undefined && !events?.length);
-    for (const { id, data } of events ?? []) this.#sink?.write(formatEvent(data, id));
-    this.#given = Math.max(this.#given, after ?? 0, ...(events ?? []).map(({ id }) => Number(id.split("-")[1])));
+    this.#attach(reply, after === undefined && events.length === 0);
+    for (const { id, data } of events) this.#sink?.write(formatEvent(data, id));
+    this.#given = Math.max(this.#given, after ?? 0, Number(events.at(-1)?.id.split("-")[1] ?? 0));
     if (this.endedAt !== Number.POSITIVE_INFINITY) this.#leave();
     return true;
   }
@@ -200,7 +206,7 @@ export class SessionStream implements Beating {
     this.#sink?.end();
     this.#sink = undefined;
     // Where no stream could be opened: nobody is left without an answer.
-    this.#reply?.fault(new HttpFault(503, "Too many streams are open. Try again later", -32603));
+    this.#reply?.fault(new HttpFault(503, "Too many streams are open. Try again later", -32603, { "retry-after": "5" }));
     this.#reply = undefined;
   }
 }
