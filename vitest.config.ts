@@ -10,6 +10,8 @@ const httpSuites = ["http", "http-stream", "web", "web-stream", "sessionless"].m
     name: `suite-${transport}`,
     include: ["test/suites/**/*.test.ts"],
     testTimeout: 60_000,
+    // Cheaper than processes: the suites are many small files.
+    pool: "threads" as const,
     env: { PLENUM_SUITE_TRANSPORT: transport },
   },
 }));

@@ -9,11 +9,17 @@ const usualPort = 3000;
 async function serve(): Promise<HttpServing> {
   const asked = process.env.PORT;
   const options = { port: Number(asked ?? usualPort), sse: true };
-  return serveHttp(createNotesServer(), options).catch((error: Error) => {
-    const { code } = error.cause as NodeJS.ErrnoException;
-    if (asked !== undefined || code !== "EADDRINUSE") throw error;
+  try {
+    return await serveHttp(createNotesServer(), options);
+  } catch (error) {
+    const { message, cause } = error as Error & { readonly cause?: NodeJS.ErrnoException };
+    if (asked !== undefined || cause?.code !== "EADDRINUSE") {
+      console.error(asked === undefined ? message : `PORT=${asked}: ${message}`);
+      process.exit(1);
+    }
+    console.log(`Port ${usualPort} is taken: another is used.\n`);
     return serveHttp(createNotesServer(), { ...options, port: 0 });
-  });
+  }
 }
 
 /** A body for curl, in lines of a length to look at. There is no apostrophe in it that the shell would take. */
@@ -30,6 +36,20 @@ function oldest(origin: string): string {
     `  case "$value" in /messages*) curl -s "${origin}$value" -H 'Content-Type: application/json' \\`,
     `    ${data(body, "      ")}; esac`,
     "done",
+  ].join("\n");
+}
+
+/** 2025-11-25, which most hosts speak: a session is opened, and its id stands in a header from then on. */
+function common(url: string): string {
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "curl", version: "1" } };
+  const initialize = { jsonrpc: "2.0", id: 1, method: "initialize", params };
+  return [
+    `post() { curl -s ${url} "$@" \\`,
+    "  -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'; }",
+    `id=$(post -o /dev/null -D - ${data(initialize, "  ")} |`,
+    "  grep -i '^mcp-session-id:' | cut -d ' ' -f 2 | tr -d '\\r')",
+    `post -H "Mcp-Session-Id: $id" ${data({ jsonrpc: "2.0", method: "notifications/initialized" }, "")}`,
+    `post -H "Mcp-Session-Id: $id" ${data({ jsonrpc: "2.0", id: 2, method: "tools/list" }, "")}`,
   ].join("\n");
 }
 
@@ -60,6 +80,10 @@ console.log(`The notes of examples/notes.ts are served at ${http.url}
 In 2024-11-05, the oldest revision, by HTTP+SSE:
 
 ${oldest(new URL(http.url).origin)}
+
+In 2025-11-25, which most hosts speak:
+
+${common(http.url)}
 
 In 2026-07-28, the newest:
 

@@ -1,16 +1,7 @@
 // Builds packages/plenum: dist mirrors src file by file (.js, .d.ts and their maps). The output is made beside the old
 // one and takes its place when it is whole, so that dist never holds files of two builds.
 import { spawnSync } from "node:child_process";
-import {
-  copyFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -22,6 +13,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
  */
 export function rewriteDeclaration(text) {
   return text.replace(/(\b(?:from|import)\s*\(?\s*)(["'])(\.{1,2}\/[^"'\n]*)\.ts\2/g, "$1$2$3.js$2");
+}
+
+/** The page as it is packed: what it links to in this repository is not in the package, so that the words stay and the links go. */
+export function toPackaged(page) {
+  return page.replace(/\[((?:`[^`\n]*`|[^[\]`])+)\]\((?![a-z]+:|#|LICENSE\))[^()\s]*\)/g, "$1");
 }
 
 /** Builds one package of the workspace; returns whether it went well. The compiler's messages go to this process's output. */
@@ -57,9 +53,8 @@ export function build(name) {
   rmSync(dist, { recursive: true, force: true });
   renameSync(fresh, dist);
   // npm packs these from the package's own folder.
-  for (const file of ["LICENSE", "README.md"]) {
-    if (existsSync(join(root, file))) copyFileSync(join(root, file), join(folder, file));
-  }
+  copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+  writeFileSync(join(folder, "README.md"), toPackaged(readFileSync(join(root, "README.md"), "utf8")));
   return true;
 }
 

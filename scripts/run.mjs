@@ -1,6 +1,7 @@
 // Runs what must hold, step by step, and stops at the first step that does not:
 //   check   format, lint, types, build, budgets, unit tests with the layer and exports tests
-//   test    check, then the suites, the official conformance suite, the generated pages and the requirements
+//   test    check, then the suites, those of the features once more over HTTP, the official conformance suite, the
+//           generated pages and the requirements
 // The last line is `N passed, N failed`: tests, and a failed step that runs no tests counts as one.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -56,9 +57,13 @@ const check = [
   ["unit tests", () => tests("unit")],
 ];
 
+/** The feature suites over each kind of HTTP: see vitest.config.ts. */
+const overHttp = ["suite-http", "suite-http-stream", "suite-web", "suite-web-stream", "suite-sessionless"];
+
 const test = [
   ...check,
   ["suites", () => tests("suite")],
+  ...overHttp.map((project) => [`suites over HTTP: ${project}`, () => tests(project)]),
   ["conformance", () => counted("conformance", ...tsx, "test/conformance/run.ts")],
   ["generated pages are current", () => node(...tsx, "scripts/protocol-page.ts", "--check")],
   ["requirements", () => node(...tsx, "test/requirements/report.ts", "--cached")],

@@ -1,4 +1,4 @@
-// On Bun.
+// On Bun. It takes the built library: `npm ci && npm run build` once, in a clone of this repository.
 //   PORT=3000 bun examples/http/bun.ts
 import { toFetchHandler } from "plenum/http";
 import { createLaunchPad } from "./launch-pad.ts";

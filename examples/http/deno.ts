@@ -1,4 +1,5 @@
-// On Deno. With the last flag Deno says of a request that it was aborted only if it was.
+// On Deno. It takes the built library: `npm ci && npm run build` once, in a clone of this repository. With the last flag Deno
+// says of a request that it was aborted only if it was.
 //   PORT=3000 deno run --no-lock --allow-net --allow-env --unstable-no-legacy-abort examples/http/deno.ts
 import { toFetchHandler } from "plenum/http";
 import { createLaunchPad } from "./launch-pad.ts";

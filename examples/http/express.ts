@@ -7,7 +7,8 @@ import { toNodeHandler } from "plenum/http/node";
 import { createLaunchPad } from "./launch-pad.ts";
 
 const app = express();
-app.all("/mcp", toNodeHandler(createLaunchPad()));
+const handler = toNodeHandler(createLaunchPad());
+app.all("/mcp", handler);
 app.use(express.json());
 app.get("/", (_request, response) => {
   response.send("The pad is at /mcp.");
@@ -15,4 +16,10 @@ app.get("/", (_request, response) => {
 
 const listener = app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => {
   console.log(`listening on http://127.0.0.1:${(listener.address() as AddressInfo).port}/mcp`);
+});
+
+// Calls that run may finish; then the listener has nothing left to wait for.
+process.once("SIGTERM", async () => {
+  await handler.close();
+  listener.close();
 });

@@ -20,3 +20,9 @@ app.register(async (scope) => {
 
 const address = await app.listen({ port: Number(process.env.PORT ?? 3000), host: "127.0.0.1" });
 console.log(`listening on ${address}/mcp`);
+
+// Calls that run may finish; then the application has nothing left to wait for.
+process.once("SIGTERM", async () => {
+  await handler.close();
+  await app.close();
+});

@@ -11,6 +11,15 @@ const handler = toFetchHandler(createLaunchPad());
 app.get("/", (c) => c.text("The pad is at /mcp."));
 app.all("/mcp", (c) => handler(c.req.raw));
 
-serve({ fetch: app.fetch, hostname: "127.0.0.1", port: Number(process.env.PORT ?? 3000) }, ({ port }) => {
-  console.log(`listening on http://127.0.0.1:${port}/mcp`);
+const listener = serve(
+  { fetch: app.fetch, hostname: "127.0.0.1", port: Number(process.env.PORT ?? 3000) },
+  ({ port }) => {
+    console.log(`listening on http://127.0.0.1:${port}/mcp`);
+  },
+);
+
+// Calls that run may finish; then the listener has nothing left to wait for.
+process.once("SIGTERM", async () => {
+  await handler.close();
+  listener.close();
 });

@@ -30,7 +30,7 @@ describe("npm start", () => {
     return parts[at + 1] ?? "";
   };
   const shell = async (lines: string): Promise<string> => {
-    expect(lines).toMatch(/^curl /);
+    expect(lines).toMatch(/^(post\(\) \{ )?curl /);
     const { stdout, stderr } = await run("sh", ["-c", lines], { timeout: 20_000 });
     expect(stderr).toBe("");
     return stdout;
@@ -58,6 +58,11 @@ describe("npm start", () => {
       id: 1,
       result: { protocolVersion: "2024-11-05", serverInfo: { name: "notes" } },
     });
+  });
+
+  test("its lines for the revision of most hosts open a session and list the tools", async () => {
+    const answer = JSON.parse(await shell(below("In 2025-11-25")));
+    expect(answer).toMatchObject({ id: 2, result: { tools: [{ name: "create_note" }] } });
   });
 
   test("its lines for the newest revision write a note, which a host with the printed entry reads", async () => {
@@ -101,6 +106,16 @@ test("where the usual port is taken it takes another, but not another than it is
   const unasked = { env: { PORT: undefined } };
   const [first, second] = [await startOnNode(path, unasked), await startOnNode(path, unasked)];
   expect(first.url).not.toBe(second.url);
-  await expect(startOnNode(path, { env: { PORT: new URL(first.url).port } })).rejects.toThrow("EADDRINUSE");
+  expect(second.output()).toMatch(/^Port 3000 is taken: another is used\.\n/);
+  await expect(startOnNode(path, { env: { PORT: new URL(first.url).port } })).rejects.toThrow("the port is taken");
   await Promise.all([first.stop(), second.stop()]);
+});
+
+test("a port that is none is refused in one line", async () => {
+  const failure = await run(process.execPath, ["--conditions=plenum-source", "--import", "tsx", path], {
+    cwd: root,
+    env: { ...process.env, PORT: "abc" },
+    timeout: 20_000,
+  }).catch((error: { code: number; stderr: string }) => error);
+  expect(failure).toMatchObject({ code: 1, stderr: expect.stringMatching(/^PORT=abc: .*whole number.*\n$/) });
 });

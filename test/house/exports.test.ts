@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { rewriteDeclaration } from "../../scripts/build.mjs";
+import { rewriteDeclaration, toPackaged } from "../../scripts/build.mjs";
 import { ensureBuilt, packageFolder } from "./built.ts";
 import { listFiles, readSource, root, type Source } from "./source.ts";
 
@@ -99,6 +99,15 @@ test("endings are rewritten in every form of import that declarations have", () 
   expect(rewriteDeclaration(before)).toBe(after);
   const untouched = `import type { A } from "a.ts";\nexport const b: "./b.ts";`;
   expect(rewriteDeclaration(untouched)).toBe(untouched);
+});
+
+test("the packed page has no link to what is not packed", () => {
+  const page = "[a](docs/a.md#b), [`b`](test/b) [c](https://c.example), [d](#d) [e](LICENSE)";
+  expect(toPackaged(page)).toBe("a, `b` [c](https://c.example), [d](#d) [e](LICENSE)");
+  const packed = readFileSync(join(packageFolder, "README.md"), "utf8");
+  expect(packed).toContain("createServer");
+  const links = [...packed.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link as string);
+  expect(links.filter((link) => !/^(https:|#|LICENSE$)/.test(link))).toEqual([]);
 });
 
 // Rooms about Node speak of its streams; nobody else has to have its types.

@@ -1,5 +1,8 @@
 // Bodies that lie about their size, come slowly or not at all, or are cut off.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { toFetchHandler } from "plenum/http";
+import { toNodeHandler } from "plenum/http/node";
 import { describe, expect, test } from "vitest";
 import { watchStrays } from "../fuzz/strays.ts";
 import { createTarget, modern } from "../fuzz/target.ts";
@@ -237,5 +240,47 @@ describe("time", () => {
     expect(log).toEqual(["slow", "endless"]);
     expect(target.ran).toBe(0);
     await handle.close(0);
+  });
+});
+
+describe("a body that the application has read before", () => {
+  const headers = Object.fromEntries([["Host", "localhost"], ...json, ...mirror]);
+
+  test("is said to be so, on the web feed", async () => {
+    const target = createTarget();
+    const handle = toFetchHandler(target.server);
+    const toRequest = () => new Request("http://localhost/mcp", { method: "POST", headers, body });
+    const used = toRequest();
+    await used.text();
+    const locked = toRequest();
+    locked.body?.getReader();
+    for (const one of [used, locked]) {
+      const answer = await handle(one);
+      expect(answer.status).toBe(500);
+      expect(await answer.text()).toMatch(/body was read before.*clone/);
+    }
+    const cloned = toRequest();
+    await cloned.clone().text();
+    expect((await handle(cloned)).status).toBe(200);
+    expect(target.ran).toBe(1);
+    await handle.close(0);
+  });
+
+  test("and on that of Node, where nothing was left of it", async () => {
+    const target = createTarget();
+    const handler = toNodeHandler(target.server);
+    const server = createServer(async (request, response) => {
+      for await (const _ of request);
+      handler(request, response);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const answer = await sendRaw(port, goodCall({ port }));
+    expect(answer?.status).toBe(500);
+    expect(answer?.body).toMatch(/body was read before/);
+    expect(target.ran).toBe(0);
+    await handler.close(0);
+    server.closeAllConnections();
+    server.close();
   });
 });

@@ -2,7 +2,7 @@
 // lengths, methods and versions of HTTP that MCP has no use for. What is not clear is refused, and runs nothing.
 import { describe, expect, test } from "vitest";
 import { watchStrays } from "../fuzz/strays.ts";
-import { modern, request } from "../fuzz/target.ts";
+import { createTarget, modern, request } from "../fuzz/target.ts";
 import { covers } from "../requirements/covers.ts";
 import { callOf, goodCall, hostOf, json, mirrorOf, post, sessionHeaders } from "./attack-requests.ts";
 import {
@@ -33,6 +33,21 @@ function doubled(stage: Stage, name: string, value: string, isFirst: boolean): s
 }
 
 describe("one header twice", () => {
+  test("is not one argument with a comma", async () => {
+    const target = createTarget();
+    let ran = 0;
+    const properties = { region: { type: "string", "x-mcp-header": "Region" } } as const;
+    target.server.tool("place", { input: { type: "object", properties } }, () => `${++ran}`);
+    const stage = await openStage({}, target);
+    const sent = callOf({ region: "eu, us" }, "place");
+    const send = async (regions: HeaderList) => (await sendRaw(stage.port, goodCall(stage, regions, sent)))?.status;
+    expect(await send([["Mcp-Param-Region", "eu, us"]])).toBe(200);
+    const [eu, us] = [["Mcp-Param-Region", "eu"] as const, ["Mcp-Param-Region", "us"] as const];
+    expect(await send([eu, us])).toBe(400);
+    expect(await send([["Mcp-Param-Region", "eu, us"], us])).toBe(400);
+    expect(ran).toBe(1);
+  });
+
   test.each([
     ["Host", "evil.example", [400]],
     ["Host", "127.0.0.1", [400]],

@@ -128,6 +128,7 @@ describe("another principal", () => {
         ["security-verify-inbound", "session-not-auth", "session-bind-user", "session-queue-key", "http-authenticate"],
         revision,
       );
+      if (revision === latest) covers("security-local-server-access", revision);
       const stage = await openStage({ auth });
       const id = await openSession(stage, revision, bearer("ann"));
       const raws = (extra: HeaderList) => [
@@ -158,7 +159,7 @@ describe("another principal", () => {
   );
 
   test("in 2026-07-28 every request is verified by itself", async () => {
-    covers(["security-verify-inbound", "http-authenticate"], modern);
+    covers(["security-verify-inbound", "http-authenticate", "security-local-server-access"], modern);
     const stage = await openStage({ auth });
     await expectAlive(stage, bearer("ann"));
     for (const extra of [[], bearer("mallory"), bearer("__proto__")]) {

@@ -265,21 +265,36 @@ describe("a session that is gone", () => {
     expect(stage.of("initialize")).toHaveLength(1);
   });
 
-  test("once more right after it was opened is the end, and told", async () => {
+  test("is not what a 404 right after it was opened anew tells: that is the call's, and the rest goes on", async () => {
     const stage = await serveScript(
       sessioned((seen, res) => {
-        if (seen.id === undefined || seen.method === "initialize" || seen.method === "server/discover") return false;
+        if (seen.method !== "tools/call") return false;
         json(res, 404);
         return true;
       }),
     );
     const { client, states } = await reach(stage.url);
     const error = await errorOf(client.callTool("t"));
-    expect(error.code).toBe("connection_lost");
-    expect(error.message).toContain("does not know the session any more");
+    expect(error).toMatchObject({ code: "peer_error", data: { status: 404 } });
     expect(stage.of("initialize")).toHaveLength(2);
-    expect(states).toEqual(["connecting", "open", "restarting", "open", "closed"]);
-    expect((await errorOf(client.ping())).message).toContain("this client is closed");
+    expect(stage.of("tools/call")).toHaveLength(2);
+    expect(states).toEqual(["connecting", "open", "restarting", "open"]);
+    await client.ping();
+  });
+
+  test("is not what a 404 tells that answers the call", async () => {
+    const stage = await serveScript(
+      sessioned((seen, res) => {
+        if (seen.method !== "tools/call") return false;
+        json(res, 404, failure(seen.id, -32602, "Unknown tool: t"));
+        return true;
+      }),
+    );
+    const { client, states } = await reach(stage.url);
+    await client.listTools().all();
+    expect(await errorOf(client.callTool("t"))).toMatchObject({ code: "peer_error", rpcCode: -32602 });
+    expect(stage.of("tools/call")).toHaveLength(1);
+    expect(states).toEqual(["connecting", "open"]);
   });
 
   test("is left alone where nothing is to be opened again", async () => {

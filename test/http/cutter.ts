@@ -121,3 +121,27 @@ export async function openCutter(serverPort: number): Promise<Cutter> {
     },
   };
 }
+
+/** So many offsets over the whole, and besides those at which something begins or ends, and those next to them. */
+export function sample(bytes: Buffer, evenly: number): number[] {
+  const offsets = new Set<number>();
+  for (let i = 0; i < evenly; i++) offsets.add(Math.floor((i * bytes.length) / evenly));
+  const text = bytes.toString("latin1");
+  const headEnd = text.indexOf("\r\n\r\n") + 4;
+  const places = [0, headEnd, bytes.length];
+  for (const mark of ["id: ", "event: ", "data: ", "\n\n", "\r\n", "\xc3"]) {
+    const first = text.indexOf(mark, headEnd);
+    const second = text.indexOf(mark, first + 1);
+    places.push(first, second, text.lastIndexOf(mark));
+  }
+  for (const place of places) for (const near of [-1, 0, 1, 2]) offsets.add(place + near);
+  return [...offsets].filter((at) => at >= 0 && at < bytes.length).sort((a, b) => a - b);
+}
+
+/** Cuts of every kind, in turn, each with time to read what came before. */
+export const toCut = (afterBytes: number, turn: number): Cut => ({
+  afterBytes,
+  how: turn % 2 === 0 ? "end" : "destroy",
+  isUnnoticed: turn % 3 === 0,
+  pauseMs: 3,
+});

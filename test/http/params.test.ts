@@ -1,5 +1,5 @@
 // Arguments that stand in headers too: which annotations a server takes, and how it holds headers against arguments.
-import { createServer, type Sender } from "plenum";
+import { createServer, type Sender, type Server } from "plenum";
 import { toFetchHandler } from "plenum/http";
 import { describe, expect, test } from "vitest";
 import { covers } from "../requirements/covers.ts";
@@ -229,8 +229,7 @@ describe("headers and arguments", () => {
 });
 
 describe("over HTTP", () => {
-  async function post(args: Obj, headers: { readonly [name: string]: string }) {
-    const { server } = createOrders();
+  async function post(args: Obj, headers: { readonly [name: string]: string }, server: Server = createOrders().server) {
     const handle = toFetchHandler(server, { allowedHosts: ["example.com"] });
     const _meta = {
       "io.modelcontextprotocol/protocolVersion": modern,
@@ -294,5 +293,22 @@ describe("over HTTP", () => {
         },
       });
     }
+  });
+
+  test("what middleware makes of an argument is no mismatch, and what it hides is one", async () => {
+    const { server, seen } = createOrders();
+    server.use((one, next) => {
+      const args = one.params.arguments as Obj | undefined;
+      if (!args) return next(one);
+      // In the call's own object, and in another.
+      (args.order as Record<string, unknown>).qty = 1;
+      return next({ ...one, params: { ...one.params, arguments: { ...args, region: "EU" } } });
+    });
+    const order = (): Obj => structuredClone(full);
+    expect(await post(order(), mirrored, server)).toMatchObject({ status: 200, body: { result: {} } });
+    expect(seen).toEqual([{ region: "EU", order: { qty: 1, express: true } }]);
+    for (const changed of [{ "Mcp-Param-Region": "EU" }, { "Mcp-Param-Qty": "1" }])
+      expect(await post(order(), { ...mirrored, ...changed }, server)).toMatchObject({ status: 400 });
+    expect(seen).toHaveLength(1);
   });
 });

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { covers } from "../requirements/covers.ts";
 import { createRandom } from "./attack-random.ts";
 import { modern, sessioned } from "./callers.ts";
-import { type Cut, type Cutter, openCutter, type Passage } from "./cutter.ts";
+import { type Cut, type Cutter, openCutter, type Passage, sample, toCut } from "./cutter.ts";
 import { pause, until } from "./harness.ts";
 
 const seed = Number(process.env.PLENUM_FUZZ_SEED ?? 20260728);
@@ -39,6 +39,11 @@ async function openStage(options: ServeHttpOptions = {}): Promise<Stage> {
       if (n % 5 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     return `told ${count}`;
+  });
+  server.tool("wait", {}, async (_, ctx) => {
+    ctx.progress(1);
+    await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve, { once: true }));
+    return "waited";
   });
   for (let n = 0; n < 12; n++) server.resource(`note://${n}`, {}, () => "A note");
   const serving = await serveHttp(server, { retryMs: 1, ...options });
@@ -103,29 +108,6 @@ async function record(stage: Stage, revision: Revision, ask: Ask, method?: strin
     await cutter.close();
   }
 }
-
-/** So many offsets over the whole, and besides those at which something begins or ends, and those next to them. */
-function sample(bytes: Buffer, evenly: number): number[] {
-  const offsets = new Set<number>();
-  for (let i = 0; i < evenly; i++) offsets.add(Math.floor((i * bytes.length) / evenly));
-  const text = bytes.toString("latin1");
-  const headEnd = text.indexOf("\r\n\r\n") + 4;
-  const places = [0, headEnd, bytes.length];
-  for (const mark of ["id: ", "event: ", "data: ", "\n\n", "\r\n", "\xc3"]) {
-    const first = text.indexOf(mark, headEnd);
-    const second = text.indexOf(mark, first + 1);
-    places.push(first, second, text.lastIndexOf(mark));
-  }
-  for (const place of places) for (const near of [-1, 0, 1, 2]) offsets.add(place + near);
-  return [...offsets].filter((at) => at >= 0 && at < bytes.length).sort((a, b) => a - b);
-}
-
-const toCut = (afterBytes: number, turn: number): Cut => ({
-  afterBytes,
-  how: turn % 2 === 0 ? "end" : "destroy",
-  isUnnoticed: turn % 3 === 0,
-  pauseMs: 3,
-});
 
 /** Runs a task for each, a few at a time, each lane with a proxy of its own. */
 async function inLanes<T>(
@@ -230,6 +212,24 @@ describe.each(sessioned)("in %s", (revision) => {
         else expect({ outcome, heard }).toEqual({ outcome: `told ${count}`, heard: whole });
       });
     } finally {
+      await stage.close();
+    }
+  });
+
+  test("the stream of a call that was given up is not come back for", async () => {
+    const stage = await openStage();
+    const cutter = await openCutter(stage.serving.port);
+    const client = await connect({ url: cutter.url, reconnect: quick }, { revision });
+    try {
+      const stop = new AbortController();
+      const given = client.callTool("wait", {}, { signal: stop.signal, onProgress: () => stop.abort() });
+      await expect(given).rejects.toMatchObject({ code: "aborted" });
+      await until(() => cutter.passages.some((passage) => isCall(passage, "notifications/cancelled")), "it is told");
+      await pause(50);
+      expect(resumedAt(cutter)).toEqual([]);
+    } finally {
+      await client.close();
+      await cutter.close();
       await stage.close();
     }
   });
@@ -359,7 +359,7 @@ test.each([...sessioned, modern] as const)(
         [list, "tools/list", true],
       ] as const) {
         const recorded = await record(stage, revision, ask, method);
-        const whole = isSafe ? "2 tools" : "hello";
+        const whole = isSafe ? "3 tools" : "hello";
         await inLanes(stage, sample(recorded, 20), async (at, turn, cutter) => {
           let left = isSafe ? 1 + (turn % 2) : 1;
           cutter.decide((passage) => (isCall(passage, method) && left-- > 0 ? toCut(at, turn) : undefined));

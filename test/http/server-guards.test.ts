@@ -105,6 +105,30 @@ describe.each(feeds)("on the %s feed", (feed) => {
     });
   });
 
+  test("who is named by nothing but claims has sessions of its own", async () => {
+    const { server } = createStage();
+    const auth = (head: { header(name: string): string | undefined }) => ({
+      scopes: [],
+      claims: { sub: head.header("x-user") ?? "", exp: Number(head.header("x-exp") ?? 0) },
+    });
+    const http = await openHttp(server, { auth }, feed);
+    const ann = await openSession(http, "2025-11-25", { headers: { "x-user": "ann" } });
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+    expect((await ann.post(ping, { "x-exp": "5" })).status).toBe(200);
+    expect((await ann.post(ping, { "x-user": "bob" })).status).toBe(404);
+  });
+
+  test("an authorization that has expired is 401", async () => {
+    const { server } = createStage();
+    let expiresAt = Date.now() / 1000 + 600;
+    const http = await openHttp(server, { auth: () => ({ subject: "ann", scopes: [], expiresAt }) }, feed);
+    expect((await callModern(http, "tools/list")).status).toBe(200);
+    expiresAt -= 601;
+    const late = await callModern(http, "tools/list");
+    expect(late.status).toBe(401);
+    expect(late.header("www-authenticate")).toContain("invalid_token");
+  });
+
   test("an authenticator that fails lets nobody in, and tells nothing", async () => {
     const auth = (): never => {
       throw new Error("the key is hunter2");
@@ -208,10 +232,75 @@ describe("where a server listens", () => {
     }
   });
 
+  test.each([
+    [{ host: "0.0.0.0", dangerouslyAllowAnyHost: true }, "127.0.0.1:PORT"],
+    [{ host: "0.0.0.0", auth: () => ({ scopes: [] }) }, "127.0.0.1:PORT"],
+    [{ host: "0.0.0.0", allowedHosts: ["localhost"] }, "localhost:PORT"],
+    [{ host: "0.0.0.0", allowedHosts: ["*.example.com", "mcp.example.com"] }, "mcp.example.com:PORT"],
+    [{ host: "0.0.0.0", allowedHosts: ["mcp.example.com:443"] }, "mcp.example.com:443"],
+    [{ host: "0.0.0.0", allowedHosts: ["mcp.example.com", "127.0.0.1"] }, "127.0.0.1:PORT"],
+    [{ allowedHosts: ["localhost"] }, "localhost:PORT"],
+  ])("its url is one that clients can use: %o", async (options, host) => {
+    await using serving = await serveHttp(createStage().server, options);
+    expect(serving.url).toBe(`http://${host.replace("PORT", `${serving.port}`)}/mcp`);
+  });
+
+  test.each([
+    { host: 5 },
+    { port: "80" },
+    { maxHeaderBytes: -1 },
+    { maxHeaderBytes: "1k" },
+    { headerTimeoutMs: 0 },
+    { headerTimeoutMs: "1s" },
+    { maxConnections: 0 },
+    { maxConnections: 1.5 },
+  ])("an option that makes no sense is said: %o", async (options) => {
+    const { server } = createStage();
+    const [name] = Object.keys(options);
+    await expect(serveHttp(server, options as never)).rejects.toThrow(new RegExp(`^serveHttp: .*${name}`));
+    await expect(serveHttp(server, options as never)).rejects.toThrow(TypeError);
+  });
+
+  test("what has no limit, or is no whole number of milliseconds, is served", async () => {
+    const { server } = createStage();
+    const none = Number.POSITIVE_INFINITY;
+    for (const options of [
+      { maxHeaderBytes: none, headerTimeoutMs: none, maxConnections: none, bodyTimeoutMs: none },
+      { headerTimeoutMs: 1000.5, bodyTimeoutMs: 60_000.5 },
+    ])
+      expect((await callModern(await openHttp(server, options), "tools/list")).status).toBe(200);
+  });
+
+  test("a server that could not listen leaves nothing behind", async () => {
+    const { server } = createStage();
+    await using first = await serveHttp(server);
+    let watching = 0;
+    const endpoint = Object.assign(Object.create(server) as typeof server, {
+      watch(listener: Parameters<typeof server.watch>[0]) {
+        watching++;
+        const unwatch = server.watch(listener);
+        let isOver = false;
+        return () => {
+          if (!isOver) watching--;
+          isOver = true;
+          unwatch();
+        };
+      },
+    });
+    await expect(serveHttp(endpoint, { port: first.port })).rejects.toThrow(/port is taken/);
+    expect(watching).toBe(0);
+    const second = await serveHttp(endpoint);
+    expect(watching).toBeGreaterThan(0);
+    await second.close(0);
+    expect(watching).toBe(0);
+  });
+
   test("a port that is taken is said in words", async () => {
     const { server } = createStage();
     await using first = await serveHttp(server);
     await expect(serveHttp(server, { port: first.port })).rejects.toThrow(/port is taken/);
     await expect(serveHttp(server, { port: 99_999 })).rejects.toThrow(TypeError);
+    await expect(serveHttp(server, 3000 as never)).rejects.toThrow("an object: { port: 3000 }");
+    await expect(serveHttp(server, null as never)).rejects.toThrow("an object, not null");
   });
 });

@@ -185,5 +185,25 @@ describe.each(feeds)("on the %s feed", (feed) => {
       const rest = await session.resume(event?.id);
       expect(await rest.messages()).toMatchObject([{ method: "notifications/progress" }, { id: 2, result: {} }]);
     });
+
+    test("where no stream can be opened a question fails at once, and the answer comes all the same", async () => {
+      const { session, stage } = await open({ maxStreams: 1 });
+      await session.get();
+      stage.server.tool("try", {}, async (_, ctx) => {
+        const messages = [{ role: "user" as const, content: { type: "text" as const, text: "?" } }];
+        return ctx.sample({ messages, maxTokens: 1 }).then(
+          () => "asked",
+          (error) => `${error.code}: ${error.message}`,
+        );
+      });
+      const tried = await session.request("tools/call", call("try"));
+      expect(tried.type).toBe("application/json");
+      expect(JSON.stringify(await tried.result())).toMatch(/connection_lost: .*maxStreams/);
+      const working = session.request("tools/call", call("work", { key: "w" }));
+      await stage.held("w");
+      stage.release("w");
+      const text = revision === "2025-11-25" ? "w" : "cannot";
+      expect(await (await working).result()).toMatchObject({ content: [{ text }] });
+    });
   });
 });

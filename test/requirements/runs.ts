@@ -5,7 +5,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import type { Cover } from "./covers.ts";
 
-/** The projects of vitest.config.ts whose tests may name requirements. */
+/**
+ * The projects of vitest.config.ts whose tests may name requirements. Those that run the feature suites over HTTP name the
+ * same ones once more, and are not looked at for that.
+ */
 export const projects = ["unit", "suite"] as const;
 
 export interface Run {

@@ -9,5 +9,6 @@ describe.each([
   ["fastify", true],
   ["hono", true],
 ])("examples/http/%s.ts", (name, hasPage) => {
-  declareVisits(() => startOnNode(`examples/http/${name}.ts`), { hasPage, complaint: needsSecret });
+  const expected = { hasPage, endsInOrder: true, complaint: needsSecret };
+  declareVisits(() => startOnNode(`examples/http/${name}.ts`), expected);
 });

@@ -11,6 +11,8 @@ export interface Expected {
   readonly hasPage?: boolean;
   /** Whether it hears of a client that goes away before there is an answer. */
   readonly hearsEarly?: boolean;
+  /** Whether it ends by itself when it is told to, after what runs. */
+  readonly endsInOrder?: boolean;
   /** What it may complain about. */
   readonly complaint?: RegExp;
 }
@@ -41,7 +43,7 @@ export const needsSecret: RegExp = /only this process can go on with it\. Give c
 
 /** Declares the tests of one example, inside a `describe` of its own. */
 export function declareVisits(start: () => Promise<Program>, expected: Expected = {}): void {
-  const { keepsSessions = true, hasPage = false, hearsEarly = true, complaint } = expected;
+  const { keepsSessions = true, hasPage = false, hearsEarly = true, endsInOrder = false, complaint } = expected;
   let program: Program;
   beforeAll(async () => {
     program = await start();
@@ -75,7 +77,8 @@ export function declareVisits(start: () => Promise<Program>, expected: Expected 
   });
 
   test("ends when it is told to, and has had nothing to complain about", async () => {
-    await program.stop();
+    const exit = await program.stop();
+    if (endsInOrder) expect(exit).toEqual({ code: 0, signal: null });
     expect(() => process.kill(program.pid, 0)).toThrow("ESRCH");
     const complaints = program
       .output()

@@ -58,8 +58,8 @@ function createSubject(): Server {
   );
   server.tool("ask", { input: z.object({ name: z.string() }) }, ({ name }, ctx) =>
     counted(async () => {
-      const { action, content } = await ctx.elicit(`Who is ${name}?`, z.object({ answer: z.string() }));
-      return `${action} ${content?.answer}`;
+      const told = await ctx.elicit(`Who is ${name}?`, z.object({ answer: z.string() }));
+      return told.action === "accept" ? `accept ${told.content.answer}` : told.action;
     }),
   );
   // Waits until it is cancelled.

@@ -1,11 +1,8 @@
 // A server with one tool that asks, for the suites about asks: what the handler got is kept for the test to look at. In
 // 2026-07-28 the handler is run again with the answer; what is kept is what it got in the last run.
-import { type Context, createServer, McpError, type Revision, revisions, type Server } from "plenum";
+import { type Context, createServer, McpError, type Revision, type Server } from "plenum";
 import { expect } from "vitest";
 import { type Message, modern, type Obj, openPeer, type Peer, type PeerOptions } from "./peer.ts";
-
-/** The revisions in which a server sends requests. */
-export const sessioned: readonly Revision[] = revisions.filter((revision) => revision !== modern);
 
 export interface Outcome {
   value?: unknown;

@@ -3,8 +3,8 @@ import { createServer, McpError, revisions, type Server } from "plenum";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { covers } from "../requirements/covers.ts";
-import { createAsking, openAsking, sessioned } from "./asking.ts";
-import { type Message, modern, type Obj, openPeer, type Peer } from "./peer.ts";
+import { createAsking, openAsking } from "./asking.ts";
+import { type Message, modern, type Obj, openPeer, type Peer, sessioned } from "./peer.ts";
 
 const capabilities = { roots: {}, sampling: {}, elicitation: {} };
 const answer = { roots: [{ uri: "file:///a" }] };

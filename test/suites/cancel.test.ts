@@ -1,13 +1,10 @@
 // Cancellation: the handler hears of it and why, and nothing more is said about that request.
-import { McpError, type Revision, revisions } from "plenum";
+import { McpError, type Revision } from "plenum";
 import { describe, expect, test } from "vitest";
 import { createDeferred } from "../deferred.ts";
 import { covers } from "../requirements/covers.ts";
-import { hasSession, isOneChannel, modern, type Obj, openPeer, sessioned } from "./peer.ts";
+import { isOneChannel, modern, type Obj, openPeer, reachable, sessioned } from "./peer.ts";
 import { createQuietServer, textOf } from "./tool-peer.ts";
-
-/** A client of 2026-07-28 can always cancel, one of the others only where the server knows it again. */
-const cancelling = revisions.filter((revision) => revision === modern || hasSession(revision));
 
 /** Over HTTP a client of 2026-07-28 cancels by closing the connection, which says nothing. */
 const heardIn = (revision: Revision, reason: string): string =>
@@ -41,7 +38,7 @@ const meta = (isModern: boolean): Obj => ({
   ...(isModern && { "io.modelcontextprotocol/logLevel": "debug" }),
 });
 
-describe.each(cancelling)("a cancelled request in %s", (revision) => {
+describe.each(reachable)("a cancelled request in %s", (revision) => {
   test.each(["return", "throw", "mcp"] as const)(
     "aborts its handler with the reason and is silent from then on, however that ends: %s",
     async (how) => {
@@ -159,7 +156,7 @@ describe.each(cancelling)("a cancelled request in %s", (revision) => {
   });
 });
 
-describe.each(cancelling)("a cancellation in %s", (revision) => {
+describe.each(reachable)("a cancellation in %s", (revision) => {
   test("of an unknown or finished request, or a malformed one, is passed over", async () => {
     covers(["cancel-invalid-ids-ignored", "cancel-malformed-ignored", "cancel-receiver-may-ignore"], revision);
     const { server, heard } = createHanging();

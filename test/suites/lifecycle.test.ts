@@ -4,16 +4,7 @@ import { createRawPeer } from "plenum/memory";
 import { describe, expect, test } from "vitest";
 import { createDeferred } from "../deferred.ts";
 import { covers } from "../requirements/covers.ts";
-import {
-  hasSession,
-  isHeardUnopened,
-  isOneChannel,
-  isStreamable,
-  modern,
-  type Obj,
-  openPeer,
-  sessioned,
-} from "./peer.ts";
+import { isHeardUnopened, isOneChannel, isStreamable, modern, type Obj, openPeer, sessioned } from "./peer.ts";
 import { createQuietServer, textOf } from "./tool-peer.ts";
 
 const opened = revisions.filter((revision) => revision !== modern);
@@ -80,52 +71,48 @@ describe.each(opened)("the handshake in %s", (revision) => {
       expect((await peer.fail("logging/setLevel", { level: "info" })).code).toBe(-32601);
     }
   });
+});
 
-  test.runIf(hasSession(revision))(
-    "must come first: any other request but ping is -32602, which names both ways to open",
-    async () => {
-      covers(["lifecycle-init-first"], revision);
-      const peer = await openPeer(createFull().server, revision, { closed: true });
-      for (const method of ["tools/list", "tools/call", "logging/setLevel", "no/such"]) {
-        const { code, message, data } = await peer.fail(method);
-        // HTTP+SSE has but one way to open.
-        if (!isOneChannel) {
-          expect(code).toBe(unopened(revision));
-          expect(message).toContain("initialize");
-          continue;
-        }
-        expect([code, data]).toEqual([-32602, { supported: [...revisions].reverse() }]);
-        expect(
-          message.startsWith(`"${method}" came before the session was opened: send initialize first, or put `),
-        ).toBe(true);
-        expect(message).toMatch(/into params\._meta$/);
+describe.each(sessioned)("the handshake of a session in %s", (revision) => {
+  test("must come first: any other request but ping is -32602, which names both ways to open", async () => {
+    covers(["lifecycle-init-first"], revision);
+    const peer = await openPeer(createFull().server, revision, { closed: true });
+    for (const method of ["tools/list", "tools/call", "logging/setLevel", "no/such"]) {
+      const { code, message, data } = await peer.fail(method);
+      // HTTP+SSE has but one way to open.
+      if (!isOneChannel) {
+        expect(code).toBe(unopened(revision));
+        expect(message).toContain("initialize");
+        continue;
       }
-      if (isHeardUnopened(revision)) expect(await peer.call("ping")).toEqual({});
-      await peer.open();
-      expect((await peer.call("tools/list")).tools).toHaveLength(1);
-    },
-  );
+      expect([code, data]).toEqual([-32602, { supported: [...revisions].reverse() }]);
+      expect(message.startsWith(`"${method}" came before the session was opened: send initialize first, or put `)).toBe(
+        true,
+      );
+      expect(message).toMatch(/into params\._meta$/);
+    }
+    if (isHeardUnopened(revision)) expect(await peer.call("ping")).toEqual({});
+    await peer.open();
+    expect((await peer.call("tools/list")).tools).toHaveLength(1);
+  });
 
-  test.runIf(hasSession(revision))(
-    "happens once: a second one, at the same time or later, is -32600 and changes nothing",
-    async () => {
-      covers(["version-single-per-session"], revision);
-      const gate = createDeferred<string>();
-      const server = createServer({ name: "s", version: "1", lifespan: () => gate.promise });
-      server.tool("which", {}, (_, ctx) => `${ctx.client.revision} ${ctx.client.info?.name}`);
-      const peer = await openPeer(server, revision, { closed: true });
-      const other = opened.find((one) => one !== revision);
-      const params = { protocolVersion: other, capabilities: {}, clientInfo: { name: "late", version: "1" } };
-      const first = peer.open();
-      const error = { code: -32600, message: "Invalid request: this session is initialized already" };
-      // Until it is answered there is no session that a second one could name.
-      if (!isStreamable(revision)) expect(await peer.fail("initialize", params)).toEqual(error);
-      gate.resolve("open");
-      await first;
-      expect(await peer.fail("initialize", params)).toEqual(error);
-      expect(textOf(await peer.call("tools/call", { name: "which" }))).toBe(`${revision} test-client`);
-    },
-  );
+  test("happens once: a second one, at the same time or later, is -32600 and changes nothing", async () => {
+    covers(["version-single-per-session"], revision);
+    const gate = createDeferred<string>();
+    const server = createServer({ name: "s", version: "1", lifespan: () => gate.promise });
+    server.tool("which", {}, (_, ctx) => `${ctx.client.revision} ${ctx.client.info?.name}`);
+    const peer = await openPeer(server, revision, { closed: true });
+    const other = opened.find((one) => one !== revision);
+    const params = { protocolVersion: other, capabilities: {}, clientInfo: { name: "late", version: "1" } };
+    const first = peer.open();
+    const error = { code: -32600, message: "Invalid request: this session is initialized already" };
+    // Until it is answered there is no session that a second one could name.
+    if (!isStreamable(revision)) expect(await peer.fail("initialize", params)).toEqual(error);
+    gate.resolve("open");
+    await first;
+    expect(await peer.fail("initialize", params)).toEqual(error);
+    expect(textOf(await peer.call("tools/call", { name: "which" }))).toBe(`${revision} test-client`);
+  });
 
   test("that is not whole opens nothing, and a whole one after it does", async () => {
     const peer = await openPeer(createFull().server, revision, { closed: true });
@@ -134,7 +121,7 @@ describe.each(opened)("the handshake in %s", (revision) => {
       const { code, message } = await peer.fail("initialize", { ...whole, [missing]: undefined });
       expect([code, message.split(":")[0]]).toEqual([-32602, "Invalid params for initialize"]);
     }
-    if (hasSession(revision)) expect((await peer.fail("tools/list")).code).toBe(unopened(revision));
+    expect((await peer.fail("tools/list")).code).toBe(unopened(revision));
     await peer.open();
     expect(peer.opening.protocolVersion).toBe(revision);
   });
@@ -146,10 +133,11 @@ describe.each(opened)("the handshake in %s", (revision) => {
     const peer = await openPeer(server, revision, { closed: true });
     const id = peer.start("initialize", { protocolVersion: revision, capabilities: {}, clientInfo });
     peer.notify("notifications/cancelled", { requestId: id });
+    await peer.settle();
     gate.resolve("open");
     await peer.settle();
     expect(peer.messages).toEqual([]);
-    if (hasSession(revision)) expect((await peer.fail("tools/list")).code).toBe(unopened(revision));
+    expect((await peer.fail("tools/list")).code).toBe(unopened(revision));
     await peer.open();
     expect(peer.opening.protocolVersion).toBe(revision);
   });
@@ -217,7 +205,7 @@ describe.each(opened)("the handshake in %s", (revision) => {
   });
 });
 
-describe.each(opened)("capabilities in a session of %s", (revision) => {
+describe.each(sessioned)("capabilities in a session of %s", (revision) => {
   test("hold as they were declared: what is registered later belongs to the next session", async () => {
     covers(["lifecycle-respect-declared-capabilities"], revision);
     const { server } = createQuietServer();

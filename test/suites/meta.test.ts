@@ -192,6 +192,7 @@ describe(`_meta of a request in ${modern}`, () => {
     peer.start("subscriptions/listen", { notifications: {} });
     await peer.settle();
     await server.close();
+    await peer.ended();
     const info = { name: "me", version: "3", title: "Me" };
     expect(peer.messages.at(-1)).toMatchObject({ result: { _meta: { [serverKey]: info } } });
   });

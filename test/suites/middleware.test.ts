@@ -2,7 +2,7 @@
 import { createServer, McpError, type Middleware, rateLimit, revisions } from "plenum";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Endpoint } from "../../packages/plenum/src/protocol/endpoint.ts";
-import { hasSession, isOneChannel, type Obj, openPeer } from "./peer.ts";
+import { hasSession, isOneChannel, knowsClient, type Obj, openPeer } from "./peer.ts";
 import { bare, createQuietServer, textOf } from "./tool-peer.ts";
 
 afterEach(() => {
@@ -80,7 +80,8 @@ describe.each(revisions)("middleware in %s", (revision) => {
     const auth = { subject: "ann", scopes: ["read"] };
     const peer = await openPeer(server, revision, { capabilities: { roots: {} }, sender: { auth } });
     await peer.request("tools/call", { name: "t", arguments: {}, _meta: { "com.example/x": 1 } }, "the id");
-    const client = { info: { name: "test-client", version: "1.0.0" }, capabilities: { roots: {} }, revision };
+    const known = { info: { name: "test-client", version: "1.0.0" }, capabilities: { roots: {} } };
+    const client = { ...(knowsClient(revision) ? known : { info: undefined, capabilities: {} }), revision };
     expect(calls).toEqual([
       { id: "the id", params: { name: "t", arguments: {} }, client, auth, mine: 1, aborted: false },
     ]);

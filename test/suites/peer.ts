@@ -58,6 +58,12 @@ export const hasSession = (revision: Revision): boolean =>
 /** The revisions that have sessions on what the suites run over. */
 export const sessioned: readonly Revision[] = revisions.filter(hasSession);
 
+/** Whether the server knows who its client is and what it can: by a session, or because each request says so. */
+export const knowsClient = (revision: Revision): boolean => revision === modern || hasSession(revision);
+
+/** The revisions whose clients can be asked, be told of changes, and cancel. */
+export const reachable: readonly Revision[] = revisions.filter(knowsClient);
+
 /** Whether requests before the handshake are heard: over Streamable HTTP they have no session to go to. */
 export const isHeardUnopened = (revision: Revision): boolean => !isStreamable(revision) || !hasSession(revision);
 

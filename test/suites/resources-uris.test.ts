@@ -2,7 +2,7 @@
 import { createServer, revisions, type Server } from "plenum";
 import { describe, expect, test, vi } from "vitest";
 import { covers } from "../requirements/covers.ts";
-import { modern, openPeer } from "./peer.ts";
+import { isStreamable, modern, openPeer } from "./peer.ts";
 
 function createFiles(): { server: Server; handler: ReturnType<typeof vi.fn> } {
   const handler = vi.fn(() => "secret");
@@ -121,8 +121,10 @@ describe.each(revisions)("in %s", (revision) => {
     covers("resource-validate-uris", revision);
     const { server, handler } = createFiles();
     const peer = await openPeer(server, revision);
+    // A header repeats it in 2026-07-28, and Node takes no more than 16 kB of those.
+    const length = isStreamable(revision) && revision === modern ? 10_000 : 100_000;
     for (const method of methods(revision)) {
-      const error = await peer.fail(method, { uri: `file:///srv/${"a".repeat(100_000)}` });
+      const error = await peer.fail(method, { uri: `file:///srv/${"a".repeat(length)}` });
       expect(error).toMatchObject({ code: -32602, message: "Invalid params: the URI is longer than 8192 characters" });
       expect(JSON.stringify(error).length).toBeLessThan(9000);
     }

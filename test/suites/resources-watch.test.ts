@@ -1,8 +1,8 @@
 // Watching: subscriptions, updates and list changes, to those who want them and may have them, once per burst.
-import { createServer, type Revision, revisions, type Server, type ServerOptions } from "plenum";
+import { createServer, type Revision, type Server, type ServerOptions } from "plenum";
 import { describe, expect, test } from "vitest";
 import { covers } from "../requirements/covers.ts";
-import { modern, type Obj, openPeer, type Peer } from "./peer.ts";
+import { modern, type Obj, openPeer, type Peer, reachable, sessioned } from "./peer.ts";
 
 const create = (options: Partial<ServerOptions<undefined>> = {}): Server =>
   createServer({ name: "library", version: "1.0.0", onError: () => {}, ...options });
@@ -12,8 +12,6 @@ const updated = "notifications/resources/updated";
 const listChanged = "notifications/resources/list_changed";
 
 const urisOf = (peer: Peer): unknown[] => peer.notifications(updated).map(({ params }) => params?.uri);
-
-const sessioned = revisions.filter((revision) => revision !== modern);
 
 /** Watches a resource the way the revision does. */
 async function watch(peer: Peer, uri: string): Promise<void> {
@@ -27,7 +25,7 @@ async function watchList(peer: Peer): Promise<void> {
   await peer.settle();
 }
 
-describe.each(revisions)("updates in %s", (revision) => {
+describe.each(reachable)("updates in %s", (revision) => {
   test("go to the peer that watches the resource, and to no other", async () => {
     covers(["resource-subscribe", "resource-updates-need-subscription", "schema-updated-params"], revision);
     const server = create();
@@ -175,7 +173,7 @@ test("in 2026-07-28 there is neither subscribe nor unsubscribe", async () => {
     expect((await peer.fail(method, { uri: "a:x" })).code).toBe(-32601);
 });
 
-describe.each(revisions)("list changes in %s", (revision) => {
+describe.each(reachable)("list changes in %s", (revision) => {
   test("are told once per burst, for resources and templates", async () => {
     covers(["resource-list-changed", "resource-list-changed-unsolicited"], revision);
     const server = create();

@@ -2,8 +2,7 @@
 import { createServer } from "plenum";
 import { describe, expect, test } from "vitest";
 import { covers } from "../requirements/covers.ts";
-import { sessioned } from "./asking.ts";
-import { openPeer, type Peer } from "./peer.ts";
+import { openPeer, type Peer, sessioned } from "./peer.ts";
 
 function createLooker() {
   const server = createServer({ name: "looker", version: "1.0.0" });

@@ -52,17 +52,19 @@ describe("the acknowledgement", () => {
       change.prompts();
       change.resources();
       server.resourceUpdated("x://a");
-      await Promise.resolve();
+      await (isOneChannel ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, 1)));
     }
     await peer.settle();
     const told = toldTo(peer, "L");
     expect(told[0]).toEqual(acknowledged({ ...all, resourceSubscriptions: ["x://a"] }));
-    expect(
-      told
-        .slice(1)
-        .map(([method]) => method)
-        .sort(),
-    ).toEqual(["prompts/list_changed", "resources/list_changed", "resources/updated", "tools/list_changed"]);
+    const methods = told.slice(1).map(([method]) => method);
+    // A request on a socket comes when it comes: before it nobody listens, and after it there is more than one burst.
+    expect(isOneChannel ? methods.sort() : [...new Set(methods)].sort()).toEqual([
+      "prompts/list_changed",
+      "resources/list_changed",
+      "resources/updated",
+      "tools/list_changed",
+    ]);
   });
 
   test("names what is honoured, and nothing that the server does not have", async () => {

@@ -68,7 +68,7 @@ export type {
   ToolAnnotations,
 } from "./protocol/model.ts";
 export type { ProgressUpdate, RemoteDescription } from "./protocol/remote.ts";
-export { type Revision, revisions } from "./protocol/revisions.ts";
+export { isRevision, type Revision, revisions } from "./protocol/revisions.ts";
 export { jsonSchema } from "./schema/standard.ts";
 export type { Completer, CompletionContext } from "./server/completion.ts";
 export { audio, embedded, image, resourceLink, text } from "./server/content.ts";

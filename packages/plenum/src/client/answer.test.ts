@@ -80,7 +80,7 @@ describe("options that make no sense are refused by name", () => {
   test.each(callbacks)("%s is no function", (name) => {
     for (const value of [null, true, {}, "x"]) {
       expect(() => createListener({ [name]: value } as never, noHooks)).toThrow(
-        new TypeError(`${name} must be a function`),
+        new TypeError(`connect: ${name} must be a function`),
       );
     }
     expect(() => createListener({ [name]: undefined } as never, noHooks)).not.toThrow();
@@ -103,6 +103,9 @@ describe("options that make no sense are refused by name", () => {
     ["asksPerMinute must be a number above 0", { asksPerMinute: -1 }],
     ["asksPerMinute must be a number above 0", { asksPerMinute: Number.NaN }],
     ["asksPerMinute must be a number above 0", { asksPerMinute: "60" }],
+    ['connect: there is no option "revison": did you mean "revision"?', { revison: "2025-11-25" }],
+    ['connect: there is no option "headers": it stands beside the url: connect({ url, headers })', { headers: {} }],
+    ['connect: there is no option "quux"; there are info, revision, ', { quux: 1 }],
   ])("%s", (problem, options) => {
     expect(() => createListener(options as never, noHooks)).toThrow(TypeError);
     expect(() => createListener(options as never, noHooks)).toThrow(problem);

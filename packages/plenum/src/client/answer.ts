@@ -20,6 +20,7 @@ import { wireOf } from "../protocol/wire/wire.ts";
 import { untilAborted } from "../util/abort.ts";
 import { reasonOf } from "../util/call-back.ts";
 import { toJsonCopy } from "../util/json-copy.ts";
+import { nearestTo } from "../util/nearest.ts";
 import { quote } from "../util/quote.ts";
 import { createRate } from "../util/rate.ts";
 import { type Form, toForm } from "./form.ts";
@@ -340,7 +341,7 @@ const optionNames: { readonly [K in keyof Required<ClientOptions>]: true } = {
   validateOutput: true,
   maxPages: true,
 };
-const knownOptions: ReadonlySet<string> = new Set(Object.keys(optionNames));
+const knownOptions: readonly string[] = Object.keys(optionNames);
 
 function assertOptions(options: ClientOptions): void {
   const { onSample, roots, extensions, asksPerMinute, logLevel } = options;
@@ -378,12 +379,18 @@ function assertOptions(options: ClientOptions): void {
     const value = options[name];
     assert(value === undefined || (typeof value === "number" && value >= 0), `${name} must be a number, 0 or more`);
   }
-  const stray = Object.keys(options).find((name) => !knownOptions.has(name));
-  assert(stray === undefined, `there is no option ${quote(stray ?? "")}; there are ${[...knownOptions].join(", ")}`);
+  const stray = Object.keys(options).find((name) => !knownOptions.includes(name));
+  assert(stray === undefined, `there is no option ${quote(stray ?? "")}${hintFor(stray ?? "")}`);
   const isRate = asksPerMinute === undefined || (typeof asksPerMinute === "number" && asksPerMinute > 0);
   assert(isRate, "asksPerMinute must be a number above 0");
 }
 
+function hintFor(stray: string): string {
+  if (stray === "headers" || stray === "fetch") return `: it stands beside the url: connect({ url, ${stray} })`;
+  const nearest = nearestTo(stray, knownOptions);
+  return nearest ? `: did you mean "${nearest}"?` : `; there are ${knownOptions.join(", ")}`;
+}
+
 function assert(holds: unknown, problem: string): void {
-  if (!holds) throw new TypeError(problem);
+  if (!holds) throw new TypeError(`connect: ${problem}`);
 }

@@ -210,11 +210,13 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     },
     listTools: tools.list,
     async callTool(name, args, given) {
+      assertText(name, "callTool(name, args, options)");
       return tools.call(name, args, settings(given));
     },
     listResources: (given) => list("resources/list", "resources", given),
     listResourceTemplates: (given) => list("resources/templates/list", "resourceTemplates", given),
     async readResource(uri, given) {
+      assertText(uri, "readResource(uri, options)");
       try {
         const { contents, _meta } = (await fetch("resources/read", { uri }, given)) as unknown as ReadResourceResult;
         return { contents, ...(_meta && { _meta }) };
@@ -226,6 +228,7 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     unsubscribe: (uri, given) => watch(uri, false, given),
     listPrompts: (given) => list("prompts/list", "prompts", given),
     async getPrompt(name, args, given) {
+      assertText(name, "getPrompt(name, args, options)");
       const result = await send("prompts/get", { name, ...(args && { arguments: args }) }, given);
       const { description, messages, _meta } = result as unknown as GetPromptResult;
       return { ...(description !== undefined && { description }), messages, ...(_meta && { _meta }) };
@@ -251,6 +254,11 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     close: line.close,
     [Symbol.asyncDispose]: line.close,
   };
+}
+
+/** Other clients take everything in one object. */
+function assertText(first: unknown, form: string): void {
+  if (isObject(first)) throw new TypeError(`The arguments are ${form}: the first is a string, not an object`);
 }
 
 /** Servers give "not found" two numbers; -32602 is the newer, and `uri` is all that could be wrong with the params. */

@@ -56,8 +56,6 @@ export async function openLine(
   let early: { readonly cause: unknown } | undefined;
   /** Why what the server sends by itself does not come through for now. */
   let interruption: unknown;
-  /** This connection took the place of one that the server had forgotten. */
-  let isRenewed = false;
   const closing = new AbortController();
   const isUp = (): boolean => state === "open" || state === "reconnecting";
 
@@ -147,24 +145,29 @@ export async function openLine(
     lastCause = cause;
     const renewal = cause instanceof ChannelFault && cause.isRenewable ? cause : undefined;
     const restart = options.restart ?? (renewal !== undefined || (remote.isResumable && target.restarts === true));
-    // A server that forgets a session before it has answered anything in it will forget the next one as well.
-    const isInVain = renewal !== undefined && isRenewed && !renewal.hasServed;
-    if (restart === false || isInVain) {
+    if (restart === false) {
       become("closed", cause);
       return;
     }
-    isRenewed = renewal !== undefined;
     const settings = restart === true ? {} : restart;
-    if (renewal?.hasServed || Date.now() - openedAt > Math.max(10_000, settings.maxDelayMs ?? 0)) attempts = 0;
+    if (Date.now() - openedAt > Math.max(10_000, settings.maxDelayMs ?? 0)) attempts = 0;
+    const isAtOnce = renewal !== undefined && attempts === 0;
+    const { maxAttempts = 5 } = settings;
+    // A server that answers, and then forgets, is there: it is always worth another try, after a pause that grows.
+    const allowed = renewal?.hasServed ? Math.max(maxAttempts, attempts + 1) : maxAttempts;
+    state = "restarting";
+    // Before anybody is told: what is asked for from there waits as well.
+    reopening = Promise.resolve()
+      .then(() => reopen(settings, maxAttempts && allowed, isAtOnce))
+      .finally(() => {
+        reopening = undefined;
+      });
     become("restarting", cause);
-    reopening = reopen(settings, isRenewed).finally(() => {
-      reopening = undefined;
-    });
   }
 
   /** @param isAtOnce the first try needs no pause: the server is there, and said so */
-  async function reopen(settings: RestartOptions, isAtOnce: boolean): Promise<void> {
-    const { maxAttempts = 5, delayMs = 250, maxDelayMs = 10_000 } = settings;
+  async function reopen(settings: RestartOptions, maxAttempts: number, isAtOnce: boolean): Promise<void> {
+    const { delayMs = 250, maxDelayMs = 10_000 } = settings;
     while (attempts < maxAttempts && state === "restarting") {
       // With jitter, so that many clients of one server do not come back in step.
       const pause = Math.min(delayMs * 2 ** attempts++, maxDelayMs) * (0.5 + Math.random() / 2);

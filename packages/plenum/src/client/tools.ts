@@ -93,16 +93,17 @@ export function createTools({ warn, mirrors, checks, trusted, list, send }: Tool
    * @param without what is done without it if it takes too long
    */
   async function learn(name: string, fresh: boolean, given: CallOptions, without: string): Promise<void> {
-    const { signal, timeoutMs = 60_000 } = given;
+    const { signal, timeoutMs = 60_000, maxTimeoutMs = 0 } = given;
+    const waitMs = Math.min(timeoutMs || Number.POSITIVE_INFINITY, maxTimeoutMs || Number.POSITIVE_INFINITY);
     learning ??= learnAll(fresh).finally(() => {
       learning = undefined;
     });
-    const limit = createLimit(timeoutMs, signal);
+    const limit = createLimit(waitMs, signal);
     try {
       await untilAborted(learning, limit.signal, (cause) => cause);
     } catch (cause) {
       if (!limit.isOver) throw new McpError("aborted", `tools/call ${quote(name)} was aborted`, { cause });
-      warn(`${without}: its schema did not come in ${timeoutMs} ms`);
+      warn(`${without}: its schema did not come in ${waitMs} ms`);
     } finally {
       limit.release();
     }
@@ -124,15 +125,16 @@ export function createTools({ warn, mirrors, checks, trusted, list, send }: Tool
   async function request(params: JsonObject, given: CallOptions, isSafe = false): Promise<Result> {
     const { name } = params;
     if (!mirrors() || typeof name !== "string") return send(params, given, isSafe);
+    const since = Date.now();
     const without = `${quote(name)} is called without headers of its own`;
     if (isNews(name)) await learn(name, false, given, without);
     try {
-      return await send(params, given, isSafe);
+      return await send(params, restOf(given, since, name), isSafe);
     } catch (error) {
       if (!(error instanceof McpError && error.code === "peer_error" && error.rpcCode === headerMismatch)) throw error;
       // The tool is another one by now. The server has refused the call before it ran.
-      await learn(name, true, given, without);
-      return send(params, given, isSafe);
+      await learn(name, true, restOf(given, since, name), without);
+      return send(params, restOf(given, since, name), isSafe);
     }
   }
 
@@ -169,3 +171,16 @@ export function createTools({ warn, mirrors, checks, trusted, list, send }: Tool
 }
 
 const headerMismatch = -32020;
+
+/** What is left of the time that a call may take in all. Throws McpError `timeout` where that is nothing. */
+function restOf(given: CallOptions, since: number, name: string): CallOptions {
+  const { maxTimeoutMs = 0 } = given;
+  if (!(maxTimeoutMs > 0)) return given;
+  const left = since + maxTimeoutMs - Date.now();
+  // A timer may be a little early.
+  if (left > 1) return { ...given, maxTimeoutMs: left };
+  throw new McpError(
+    "timeout",
+    `tools/call ${quote(name)} was not sent in ${maxTimeoutMs} ms: its definition did not come`,
+  );
+}

@@ -1,5 +1,6 @@
 // What `connect` says about a target that it cannot reach.
 import { expect, test } from "vitest";
+import { createServer } from "../server/server.ts";
 import { connect } from "./connect.ts";
 
 test("a URL is refused without its secrets", async () => {
@@ -11,6 +12,10 @@ test("a URL is refused without its secrets", async () => {
 
 test.each<[string, unknown, string]>([
   ["a URL of another kind", "ws://localhost:1", "only http and https"],
+  ["a URL without its scheme", "localhost:3210/mcp", 'did you mean "http://localhost:3210/mcp"?'],
+  ["an address with a port", "127.0.0.1:3210", 'did you mean "http://127.0.0.1:3210/"?'],
+  ["an IPv6 address with a port", "[::1]:3210/mcp", 'did you mean "http://[::1]:3210/mcp"?'],
+  ["a URL with one slash", "https:/example.com/mcp", 'did you mean "https://example.com/mcp"?'],
   ["a URL object of another kind", new URL("file:///etc/hosts"), "only http and https"],
   ["half of a URL", { url: "/mcp" }, "Write it whole"],
   ["a misspelt option of a URL", { url: "https://example.com", header: {} }, '"header"'],
@@ -25,4 +30,30 @@ test.each<[string, unknown, string]>([
   const failure = connect(target as never);
   await expect(failure).rejects.toThrow(TypeError);
   await expect(failure).rejects.toThrow(remedy);
+});
+
+test("half of a URL is named without its secrets", async () => {
+  const failure = connect("http:/bob:hunter2@localhost:1/mcp?token=abc");
+  await expect(failure).rejects.toThrow('"http://localhost:1/mcp"');
+  await expect(failure).rejects.not.toThrow(/bob|hunter2|abc/);
+});
+
+test.each(["plenum-no-such-program", "./plenum-no-such:1/program x", "plenum-no-such:tag"])(
+  "%s is a command",
+  async (line) => {
+    await expect(connect(line)).rejects.toMatchObject({ code: "connection_lost" });
+  },
+);
+
+test("who gives one object, as other clients take it, is told the form", async () => {
+  const server = createServer({ name: "one", version: "1.0.0" });
+  server.tool("tell", {}, () => "told");
+  const client = await connect(server);
+  const call = client.callTool({ name: "tell", arguments: {} } as never);
+  await expect(call).rejects.toThrow(
+    new TypeError("The arguments are callTool(name, args, options): the first is a string, not an object"),
+  );
+  await expect(client.readResource({ uri: "a://b" } as never)).rejects.toThrow("readResource(uri, options)");
+  await expect(client.getPrompt({ name: "greet" } as never)).rejects.toThrow("getPrompt(name, args, options)");
+  await client.close();
 });

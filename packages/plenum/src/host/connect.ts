@@ -28,6 +28,7 @@ export async function connect(target: ConnectTarget, options: ClientOptions = {}
 async function toTarget(target: ConnectTarget): Promise<Target> {
   if (typeof target === "string") {
     if (/^[a-z][a-z\d+.-]*:\/\//i.test(target)) return toHttp({ url: target });
+    assertNoUrl(target);
     const { parseCommand } = await import("#stdio");
     return toTarget(parseCommand(target));
   }
@@ -47,6 +48,15 @@ async function toTarget(target: ConnectTarget): Promise<Target> {
   throw new TypeError(
     `connect takes a server, a URL, a command line, { url, headers, fetch }, { command, args, env, cwd } or a Target, and not ${describe(target)}`,
   );
+}
+
+/** A URL without its scheme, or with half of it, would be taken for a program. Its query may be secret, and is not shown. */
+function assertNoUrl(text: string): void {
+  const isAddress = /^([\w.-]+|\[[\da-f:.]+\]):\d+([/?]\S*)?$/i.test(text);
+  const url = isAddress ? `http://${text}` : text;
+  if (!(isAddress || /^https?:\S+$/i.test(text)) || !URL.canParse(url)) return;
+  const { origin, pathname } = new URL(url);
+  throw new TypeError(`connect: a URL begins with its scheme and two slashes: did you mean "${origin}${pathname}"?`);
 }
 
 async function toHttp(options: HttpTargetOptions): Promise<Target> {

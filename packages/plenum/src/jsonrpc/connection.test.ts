@@ -284,6 +284,20 @@ describe("closing", () => {
 });
 
 describe("batches", () => {
+  test("an answer in one that is refused is no answer, and nobody waits for another", async () => {
+    const problems: unknown[] = [];
+    const { connection, receive } = open({ onInvalid: (invalid) => problems.push(invalid) });
+    const asked = [connection.request("a", {}), connection.request("b", {}), connection.request("c", {})];
+    receive([
+      { jsonrpc: "2.0", id: 1, result: {} },
+      { jsonrpc: "2.0", id: 2, error: "no" },
+      { jsonrpc: "2.0", error: { code: 1, message: "nobody's" } },
+    ]);
+    expect(await Promise.all(asked.slice(0, 2))).toEqual([{ kind: "broken" }, { kind: "broken" }]);
+    expect(problems).toHaveLength(1);
+    expect(connection.inFlight).toBe(1);
+  });
+
   const accept = { refuseBatch: () => undefined };
 
   test("are refused unless spoken here", () => {

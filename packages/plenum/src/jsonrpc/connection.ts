@@ -147,6 +147,12 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
   function receiveBatch(members: readonly Single[], sender: unknown): void {
     const why = options.refuseBatch ? (options.refuseBatch(members) ?? mixed(members)) : "batches are not supported";
     if (why) {
+      // What was answered like that will not be answered once more.
+      for (const member of members) {
+        if (member.kind === "response") requests?.settle(member.message.id as RequestId, { kind: "broken" });
+        else if (member.kind === "invalid" && !member.answer)
+          requests?.settle(member.id as RequestId, { kind: "broken" });
+      }
       if (options.onInvalid) options.onInvalid({ kind: "invalid", answer: refusal(why) });
       else send(refusal(why), undefined);
       return;

@@ -19,6 +19,7 @@ export interface AuthInfo {
   readonly subject?: string;
   readonly clientId?: string;
   readonly scopes: readonly string[];
+  /** In seconds since 1970, as in a token. Over HTTP, who comes later is 401. */
   readonly expiresAt?: number;
   readonly claims?: JsonObject;
 }
@@ -81,6 +82,8 @@ export interface Call {
   readonly method: string;
   /** Without `_meta`. */
   readonly params: JsonObject;
+  /** The same as the client sent them, whatever middleware makes of them, where the era keeps them. */
+  readonly sent?: JsonObject;
   readonly meta: JsonObject;
   readonly id: RequestId;
   readonly client: Caller;

@@ -145,6 +145,10 @@ export class CallContext implements Context<never> {
   get auth(): AuthInfo | undefined {
     return this.#call.auth;
   }
+  /** For the tool itself, and not for its handler. */
+  get sent(): JsonObject | undefined {
+    return this.#call.sent;
+  }
   get sender(): Sender | undefined {
     return this.#call.sender;
   }

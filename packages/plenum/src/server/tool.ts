@@ -130,14 +130,21 @@ export function offerTools<L>(core: Core<L>): ToolMethods<L> {
 
 /** Runs a tool. Throws McpError for what is not the tool's own failure. */
 async function callTool<L>(core: Core<L>, entry: ToolEntry, params: JsonObject, ctx: CallContext): Promise<Result> {
-  let given = isObject(params.arguments) ? params.arguments : {};
   const { name } = entry.definition;
-  try {
+  const read = ({ arguments: given }: JsonObject): JsonObject => {
+    if (!isObject(given)) return {};
     // Some hosts send nested arguments as JSON text.
-    if (core.lenientArguments) given = unpackNested(entry, given);
+    return core.lenientArguments ? unpackNested(entry, given) : given;
+  };
+  try {
+    // What middleware has changed is no mismatch of the client's.
     if (entry.mirrored.length > 0 && ctx.sender?.mirrorsParams)
-      (await import("../protocol/header-match.ts")).assertMirrored(entry.mirrored, given, ctx.sender);
-    const args = await entry.input.validate(given);
+      (await import("../protocol/header-match.ts")).assertMirrored(
+        entry.mirrored,
+        read(ctx.sent ?? params),
+        ctx.sender,
+      );
+    const args = await entry.input.validate(read(params));
     if ("issues" in args)
       throw new McpError("invalid_arguments", `Invalid arguments for tool "${name}": ${formatIssues(args.issues)}`);
     assertOpen(ctx);

@@ -29,6 +29,7 @@ interface Subscription {
   readonly stop: AbortController;
   readonly since: number;
   id: RequestId | undefined;
+  isOpen: boolean;
   acknowledge: (honoured: Filter) => void;
 }
 
@@ -98,7 +99,14 @@ export function createListening({
 
   async function open(filter: Filter, { timeoutMs = 60_000, signal }: RemoteRequestOptions): Promise<Subscription> {
     const stop = new AbortController();
-    const subscription: Subscription = { filter, stop, since: Date.now(), id: undefined, acknowledge: () => {} };
+    const subscription: Subscription = {
+      filter,
+      stop,
+      since: Date.now(),
+      id: undefined,
+      isOpen: false,
+      acknowledge: () => {},
+    };
     subscriptions.add(subscription);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const onAbort = (): void => stop.abort(signal?.reason);
@@ -106,7 +114,10 @@ export function createListening({
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
       const honoured = await new Promise<Filter>((resolve, reject) => {
-        subscription.acknowledge = resolve;
+        subscription.acknowledge = (honoured) => {
+          subscription.isOpen = true;
+          resolve(honoured);
+        };
         // Open as long as it is wanted: no clock runs for it once it is acknowledged.
         outgoing
           .send(
@@ -120,7 +131,7 @@ export function createListening({
               },
             },
           )
-          .then(() => Promise.reject(endedEarly()))
+          .then(() => Promise.reject(subscription.isOpen ? new Error("the server ended it") : endedEarly()))
           .catch((error) => {
             reject(error);
             finish(subscription, error);

@@ -50,6 +50,9 @@ export function openStateless(ground: Ground): Era {
       // An error about the version itself is written as the newest revision writes it.
       let revision: Revision = spoken[0] ?? "2026-07-28";
       let method: Method | undefined;
+      // Open for days, maybe: it holds on to nothing of the request but what it watches.
+      let listening: Promise<Result>;
+      const about = { method: request.method };
       try {
         const meta = metaOf(request.params);
         const requested = meta[metaKeys.protocolVersion];
@@ -79,7 +82,8 @@ export function openStateless(ground: Ground): Era {
           step: async (...step) => (await round()).step(...step),
         });
         // Before anybody can change them: a call that goes on is bound to what the client sent.
-        const sent = toCopy(call.params);
+        const sent = method?.asks ? toCopy(call.params) : call.params;
+        call = { ...call, sent };
         if (method?.asks && (call.params.requestState ?? call.params.inputResponses) !== undefined)
           call = (await round()).call;
         const wanted = call.params.notifications as Filter;
@@ -100,16 +104,15 @@ export function openStateless(ground: Ground): Era {
         }
         if (opening || result.resultType === "input_required") result = await (await round()).settle(result, failure);
         if (method?.name === "server/discover") result = toDiscoverResult(result as unknown as Description, supported);
-        if (watching) {
-          const tag = { [metaKeys.subscriptionId]: exchange.id };
-          result = await watching.listen(watch, exchange, { ...wanted, ...result }, tag, missed);
-        }
-        return encode(method, result, revision);
+        if (!watching) return encode(method, result, revision);
+        const tag = { [metaKeys.subscriptionId]: exchange.id };
+        listening = watching.listen(watch, exchange, { ...wanted, ...result }, tag, missed);
       } catch (error) {
         const fault = toToolFault(error, method, revision);
         if (fault) return encode(method, fault, revision);
-        return { error: toErrorObject(error, revision, (hidden) => endpoint.report(hidden, request)) };
+        return { error: toErrorObject(error, revision, (hidden) => endpoint.report(hidden, about)) };
       }
+      return listening.then((result) => encode(method, result, revision));
     },
 
     // Nothing but cancellation concerns this era, and that is the same in both.

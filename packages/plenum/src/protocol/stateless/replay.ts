@@ -5,10 +5,11 @@ import type { JsonObject } from "../../jsonrpc/message.ts";
 import { digestOf, toCanonicalJson } from "../../util/digest.ts";
 import { toJsonCopy } from "../../util/json-copy.ts";
 import { quote } from "../../util/quote.ts";
-import type { Ask, AuthInfo, Call, Endpoint, Input, Result } from "../endpoint.ts";
+import type { Ask, Call, Endpoint, Input, Result } from "../endpoint.ts";
 import type { Ground } from "../era.ts";
 import { assertOpen, McpError } from "../errors.ts";
 import type { Method } from "../methods.ts";
+import { toPrincipal } from "../principal.ts";
 import { stems, toParams } from "../question.ts";
 import { readAsking } from "../rounds.ts";
 import { isSuspension, runStep, type StepOutcome } from "../step.ts";
@@ -68,7 +69,7 @@ export async function openRound(
   // What is handled by hand has states of its own; ours come there, too, when its handler asks.
   const isByHand = endpoint.handles(given.method) && !(await isOurs(vault, requestState));
   const bonds = async (): Promise<Pick<State, "principal" | "method" | "args">> => ({
-    principal: await toPrincipal(given.auth),
+    principal: await digestOf(toPrincipal(given.auth)),
     method: given.method,
     args: await digestOf(toCanonicalJson([endpoint.describe().info.name, given.client.revision, bound])),
   });
@@ -184,19 +185,6 @@ export async function openRound(
       return isTheirs ? { ...result, ttlMs: 0, cacheScope: "private" } : result;
     },
   };
-}
-
-/** Members of a token that change when it is renewed. */
-const passing: ReadonlySet<string> = new Set(["exp", "iat", "nbf", "jti"]);
-
-/** Who the caller is, as the transport's authorization has it. One without a name is known by what is claimed of it. */
-async function toPrincipal(auth: AuthInfo | undefined): Promise<string> {
-  if (!auth) return "nobody";
-  const { subject, clientId, claims = {} } = auth;
-  if (subject !== undefined || clientId !== undefined)
-    return JSON.stringify([claims.iss ?? null, subject ?? null, clientId ?? null]);
-  const lasting = Object.entries(claims).filter(([name]) => !passing.has(name));
-  return `claims ${await digestOf(toCanonicalJson(Object.fromEntries(lasting)))}`;
 }
 
 async function isOurs(vault: Vault, requestState: unknown): Promise<boolean> {

@@ -58,12 +58,12 @@ export function assertFew(
 }
 
 /**
- * Open until the client cancels, the connection ends or the endpoint closes.
+ * Open until the client cancels, the connection ends or the endpoint closes. Throws at once for a filter that wants too much.
  * @param requested with what the endpoint put in place of members: the resources that this caller may watch
  * @param _meta what names the request on each of its messages
  * @param missed what has changed since it came
  */
-export async function listen(
+export function listen(
   watch: Watch,
   exchange: Exchange,
   requested: Filter,
@@ -75,10 +75,10 @@ export async function listen(
   const filter = toHonoured(requested, isDeclared);
   // Once more, for those that came at the same time.
   assertFew(filter, watch);
-  if (signal.aborted) return {};
   const uris = new Set(filter.resourceSubscriptions);
   const tell = (method: string, params?: JsonObject): void => exchange.notify(method, { _meta, ...params });
   return new Promise<Result>((resolve) => {
+    if (signal.aborted) return resolve({});
     const subscription: Subscription = {
       size: uris.size,
       changed(change) {

@@ -24,7 +24,7 @@ export interface AnsweringGround {
   readonly pulse: Pulse;
   /** What is being answered, so that closing can wait for it, and end it. */
   readonly open: Set<Answering>;
-  /** Of these the clients have left, and the handlers go on. */
+  /** Of these the clients have left, and handlers are still at work, cancelled or not. */
   readonly left: Set<Answering>;
 }
 
@@ -38,6 +38,8 @@ export class Answering implements Notifier, Beating {
   readonly #stop: () => void;
   #sink: EventSink | undefined;
   #status = 200;
+  /** Handlers that have not ended. */
+  #running = 0;
 
   private constructor(ground: AnsweringGround, reply: Reply, isBatch: boolean) {
     this.#ground = ground;
@@ -49,6 +51,7 @@ export class Answering implements Notifier, Beating {
 
   /**
    * Answers requests on one HTTP exchange.
+   * @param refusals what is answered already, of the same batch
    * @param hasStatus errors have an HTTP status of their own, where nothing was streamed before them
    * @param endsWithClient a client that is gone has cancelled what it asked for
    */
@@ -59,15 +62,18 @@ export class Answering implements Notifier, Beating {
     options: {
       readonly sender: Sender;
       readonly isBatch: boolean;
+      readonly refusals?: readonly Response[];
       readonly hasStatus: boolean;
       readonly endsWithClient: boolean;
       readonly run: (request: Request, exchange: Exchange) => Promise<Answer>;
     },
   ): void {
     const answering = new Answering(ground, reply, options.isBatch);
+    for (const refusal of options.refusals ?? []) answering.#responses.push(answering.#format(refusal));
+    answering.#running = requests.length;
     reply.onGone(() => {
-      if (!options.endsWithClient) ground.left.add(answering);
-      else answering.cancel(new DOMException("The client closed the connection", "AbortError"));
+      if (answering.#running > 0) ground.left.add(answering);
+      if (options.endsWithClient) answering.cancel(new DOMException("The client closed the connection", "AbortError"));
     });
     // An error that comes first has its status even there: so nothing is said before there is something to say.
     if (ground.settings.answers === "stream" && !options.hasStatus) answering.#stream();
@@ -75,10 +81,15 @@ export class Answering implements Notifier, Beating {
     for (const { id } of requests) answering.#exchanges.set(id, new Exchange(answering, id, options.sender));
     for (const request of requests) {
       const exchange = answering.#exchanges.get(request.id) as Exchange;
-      options.run(request, exchange).then(
-        (answer) => answering.#finish(exchange, answer, options.hasStatus),
-        (error) => answering.#finish(exchange, answering.#fail(error), options.hasStatus),
-      );
+      options
+        .run(request, exchange)
+        .catch((error) => answering.#fail(error))
+        .then((answer) => {
+          // Who is told to stop may take its time: it counts until it has.
+          if (--answering.#running === 0) ground.left.delete(answering);
+          answering.#finish(exchange, answer, options.hasStatus);
+        })
+        .catch((error) => answering.#fail(error));
     }
   }
 
@@ -124,15 +135,19 @@ export class Answering implements Notifier, Beating {
     this.#exchanges.delete(id);
     const text = this.#format({ jsonrpc: "2.0", id, ...answer } as Response);
     if (this.#ground.settings.answers === "stream" && this.#status === 200) this.#stream();
-    if (this.#sink) this.#sink.write(formatEvent(text));
-    else this.#responses.push(text);
+    this.#responses.push(text);
+    // The stream may have begun between two answers of a batch. At once: none of them is late because of the others.
+    if (this.#sink)
+      this.#sink.write(
+        this.#responses
+          .splice(0)
+          .map((one) => formatEvent(one))
+          .join(""),
+      );
     if (this.#exchanges.size > 0) return;
     this.#close();
-    // The stream may have begun between two answers of a batch.
-    if (this.#sink) {
-      for (const early of this.#responses) this.#sink.write(formatEvent(early));
-      this.#sink.end();
-    } else if (this.#isBatch) this.#reply.json(200, `[${this.#responses.join(",")}]`);
+    if (this.#sink) this.#sink.end();
+    else if (this.#isBatch) this.#reply.json(200, `[${this.#responses.join(",")}]`);
     else this.#reply.json(this.#status, text);
   }
 
@@ -152,6 +167,5 @@ export class Answering implements Notifier, Beating {
   #close(): void {
     this.#stop();
     this.#ground.open.delete(this);
-    this.#ground.left.delete(this);
   }
 }

@@ -51,3 +51,9 @@ export function decodeUtf8(parts: readonly Uint8Array[], length: number): string
     throw new HttpFault(400, "The body is not valid UTF-8", -32700);
   }
 }
+
+/** The application has read the body and kept it to itself. */
+export function bodyIsRead(): HttpFault {
+  const remedy = "Give the handler the request before its body is read, or a clone of it";
+  return new HttpFault(500, `The body was read before this server was given the request. ${remedy}`, -32603);
+}

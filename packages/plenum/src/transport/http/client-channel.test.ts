@@ -199,3 +199,176 @@ test("a session that is gone: what was refused for it never ran, what is under w
   await on.channel.ended;
   expect(on.sent.map(({ method }) => method)).not.toContain("DELETE");
 });
+
+/** A fetch that opens a session, and leaves the rest to another. */
+const inSession =
+  (rest: Answerer): Answerer =>
+  (asked) => {
+    const message = asked.body === undefined ? undefined : JSON.parse(asked.body);
+    if (message?.method !== "initialize") return rest(asked);
+    return new Response(JSON.stringify({ jsonrpc: "2.0", id: 0, result: { protocolVersion: "2025-11-25" } }), {
+      headers: { "content-type": "application/json", "mcp-session-id": "s" },
+    });
+  };
+
+test("the end comes even if neither fetch nor headers heed a signal", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  for (const stuck of ["fetch", "headers"]) {
+    let isStuck = false;
+    const on = openChannel(
+      inSession(() => never()),
+      { headers: () => (isStuck && stuck === "headers" ? new Promise(() => {}) : {}) },
+    );
+    on.channel.send(ask(0, "initialize"));
+    await vi.advanceTimersByTimeAsync(1);
+    isStuck = true;
+    on.channel.close();
+    let isEnded = false;
+    on.channel.ended?.then(() => {
+      isEnded = true;
+    });
+    await vi.advanceTimersByTimeAsync(2900);
+    expect(isEnded).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(isEnded).toBe(true);
+  }
+});
+
+test("a request that is given up before it is sent is not sent", async () => {
+  let accept = (_: Response): void => {};
+  const on = openChannel(inSession(() => new Promise((resolve) => (accept = resolve))));
+  on.channel.send(ask(0, "initialize"));
+  await turn();
+  on.channel.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  on.channel.send(ask(1, "tools/call"));
+  await turn();
+  on.channel.abandon?.(1);
+  accept(new Response(null, { status: 202 }));
+  await turn();
+  expect(on.sent.map(({ body }) => JSON.parse(body ?? "{}").method)).not.toContain("tools/call");
+  on.channel.close();
+});
+
+test("answers to the server are bounded, and told of when it does not take them", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const on = openChannel(never);
+  for (let id = 0; id < 1000; id++) on.channel.send({ jsonrpc: "2.0", id: `p${id}`, result: {} });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(on.sent).toHaveLength(256);
+  expect(on.received).toMatchObject([{ kind: "invalid" }]);
+  expect(JSON.stringify(on.received)).toContain("does not take the answers");
+  await vi.advanceTimersByTimeAsync(31_000);
+  expect(on.sent.every(({ signal }) => signal.aborted)).toBe(true);
+  expect(on.received).toHaveLength(257);
+  // What was in the way is gone.
+  on.channel.send({ jsonrpc: "2.0", id: "next", result: {} });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(on.sent).toHaveLength(257);
+});
+
+test("every request has a signal of its own, those of one stream too", async () => {
+  const headers = { "content-type": "text/event-stream" };
+  const on = openChannel(
+    inSession(({ method }) =>
+      method === "GET" ? new Response(": hello\n\n", { headers }) : new Response(null, { status: 202 }),
+    ),
+    { reconnect: { delayMs: 1, maxDelayMs: 1 } },
+  );
+  on.channel.send(ask(0, "initialize"));
+  await turn();
+  on.channel.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  const gets = () => on.sent.filter(({ method }) => method === "GET");
+  await expect.poll(() => gets().length).toBeGreaterThan(2);
+  on.channel.close();
+  await on.channel.ended;
+  expect(new Set(on.sent.map(({ signal }) => signal)).size).toBe(on.sent.length);
+});
+
+test("what comes too late from a fetch that heeds no signal is let go of", async () => {
+  let settle = (_: Response): void => {};
+  const on = openChannel(() => new Promise((resolve) => (settle = resolve)));
+  on.channel.send(ask(1));
+  await turn();
+  on.channel.close();
+  let isCancelled = false;
+  settle(
+    new Response(
+      new ReadableStream({
+        cancel() {
+          isCancelled = true;
+        },
+      }),
+    ),
+  );
+  await turn();
+  expect(isCancelled).toBe(true);
+});
+
+test("a POST whose answer came elsewhere is ended after a while", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const encoder = new TextEncoder();
+  const ended: number[] = [];
+  const on = openChannel(({ body }) => {
+    const { id } = JSON.parse(body ?? "");
+    const stream = new ReadableStream({
+      start(controller) {
+        // Both are answered on the second one's stream.
+        for (const answered of id === 2 ? [1, 2] : [])
+          controller.enqueue(encoder.encode(`data: {"jsonrpc":"2.0","id":${answered},"result":{}}\n\n`));
+      },
+      cancel: () => void ended.push(id),
+    });
+    return new Response(stream, { headers: { "content-type": "text/event-stream" } });
+  });
+  on.channel.send(ask(1));
+  on.channel.send(ask(2));
+  await vi.advanceTimersByTimeAsync(10);
+  expect(on.received).toHaveLength(2);
+  expect(ended).toEqual([]);
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(ended.sort()).toEqual([1, 2]);
+  expect(on.failed).toEqual([]);
+});
+
+describe("a fetch that gives", () => {
+  const odd: [string, () => unknown, string][] = [
+    ["nothing", () => undefined, "something else than a Response"],
+    ["a network error", () => Response.error(), "network error"],
+  ];
+  test.each(odd)("%s is told of as what it is", async (_, give, words) => {
+    const on = openChannel(give as Answerer);
+    on.channel.send(ask(1));
+    await turn();
+    expect(String(on.failed[0]?.[1])).toContain(words);
+  });
+
+  test("a Response without a stream has its text read", async () => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} });
+    const give = (text: string): Response =>
+      Object.assign(new Response(null, { headers: { "content-type": "application/json" } }), {
+        text: async () => text,
+      });
+    const texts = [body, "x".repeat(2000)];
+    const on = openChannel(() => give(texts.shift() ?? ""), { maxResponseBytes: 1000 });
+    on.channel.send(ask(1));
+    await turn();
+    on.channel.send(ask(2));
+    await turn();
+    expect(on.received).toMatchObject([{ message: { id: 1, result: {} } }]);
+    expect(String(on.failed[0]?.[1])).toContain("maxResponseBytes");
+  });
+
+  test("headers that cannot be had are told of as such", async () => {
+    const on = openChannel(never, {
+      headers() {
+        throw new Error("log in first");
+      },
+    });
+    on.channel.send(ask(1));
+    await turn();
+    expect(String(on.failed[0]?.[1])).toContain("the headers to send could not be had: log in first");
+  });
+});

@@ -2,14 +2,7 @@
 // server has a stream for itself besides. What belongs to which era is read from the messages that pass.
 // Specification: basic/transports § Streamable HTTP of 2025-03-26 and later, basic/transports/streamable-http.
 import { type Channel, ChannelFault, type Mirror, type Receiver } from "../../jsonrpc/channel.ts";
-import {
-  type ErrorResponse,
-  type Incoming,
-  parseMessage,
-  type Request,
-  type RequestId,
-  type Single,
-} from "../../jsonrpc/message.ts";
+import { type ErrorResponse, type Incoming, parseMessage, type RequestId, type Single } from "../../jsonrpc/message.ts";
 import { createLimit } from "../../util/abort.ts";
 import { reasonOf } from "../../util/call-back.ts";
 import type { OldTransport } from "../sse/client.ts";
@@ -17,16 +10,18 @@ import { discard, readText, request, typeOf } from "./client-fetch.ts";
 import { type Standing, sessionHeaders, toLastEvent } from "./client-headers.ts";
 import { type HttpSettings, nameOfUrl } from "./client-options.ts";
 import { type Post, toPost } from "./client-post.ts";
+import { createPosts } from "./client-posts.ts";
 import {
   type HttpRefusal,
   isAnswer,
   isForgotten,
   isPassing,
+  isRefusal,
   readRefusal,
   statusIn,
   toRefused,
 } from "./client-refusal.ts";
-import { followStream, until } from "./client-stream.ts";
+import { followStream, StreamEnded, until } from "./client-stream.ts";
 import { headerNames } from "./headers.ts";
 
 /** Which transport a URL was found to have. */
@@ -37,6 +32,10 @@ export interface HttpChannelOptions {
   readonly mirror: Mirror | undefined;
   readonly verdict: Verdict | undefined;
   readonly onVerdict: (verdict: Verdict) => void;
+  /** It takes the place of one whose session the server had forgotten. */
+  readonly isRenewal?: boolean;
+  /** The server has forgotten the session of this one. */
+  readonly onForgotten?: () => void;
 }
 
 const accept = "application/json, text/event-stream";
@@ -44,8 +43,8 @@ const accept = "application/json, text/event-stream";
 const gateMs = 5000;
 /** How long the end of a session may take to be told. */
 const deleteMs = 3000;
-/** How long the server may take to end the stream of a request that it was told to drop. */
-const abandonedMs = 5000;
+/** How long a session counts as new. */
+const newMs = 10_000;
 /** How long other requests of a session that is gone may take to be refused as well. */
 const refusedMs = 1000;
 // Visible ASCII.
@@ -59,14 +58,10 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     standing: { session: undefined, agreed: undefined, stateless: undefined } as Standing,
     /** A request behind the handshake was answered. */
     hasServed: false,
-    posts: new Set<Post>(),
-    byId: new Map<RequestId, Post>(),
-    /** Requests that nobody waits for any more, until the server has ended them. */
-    leaving: new Map<RequestId, ReturnType<typeof setTimeout>>(),
-    /** Posts that are not sent yet. */
-    unsent: new Set<Post>(),
-    /** Posts that are, and that the server has not said anything to yet. */
+    /** Posts that are sent, and that the server has not said anything to yet. */
     unheard: new Set<Post>(),
+    /** The server asks faster than it takes the answers, and that is told. */
+    isOverrun: false,
     /** What waits until the server has heard that the session is open. */
     gate: undefined as Promise<void> | undefined,
     /** Streams that could not be taken up again so far. */
@@ -74,8 +69,12 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     /** Posts that were refused because the session is gone; undefined while it is not. */
     refused: undefined as Set<Post> | undefined,
     old: undefined as OldTransport | undefined,
+    /** Why the older transport cannot be used, though there is something like it. */
+    oldProblem: undefined as string | undefined,
   };
-  const { posts, byId, leaving, unsent, unheard, troubled } = state;
+  const { unheard, troubled } = state;
+  const posts = createPosts(fail);
+  const newUntil = options.isRenewal ? Date.now() + newMs : 0;
   // Ends all streams, and every request that is under way.
   const ending = new AbortController();
   let settleEnded = (): void => {};
@@ -86,7 +85,6 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   const stand = (next: Partial<Standing>): void => {
     state.standing = { ...state.standing, ...next };
   };
-  const secrets = (): string[] => (state.standing.session === undefined ? [] : [state.standing.session]);
 
   // --- what comes in
 
@@ -99,27 +97,17 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   /** What an answer says about the channel, before anybody acts on it. */
   function note(incoming: Single): void {
     if (incoming.kind === "invalid") {
-      if (incoming.id !== undefined) answered(incoming.id);
+      if (incoming.id !== undefined) posts.answered(incoming.id);
       return;
     }
     if (incoming.kind !== "response" || incoming.message.id === undefined || incoming.message.id === null) return;
     const { message } = incoming;
-    const asked = answered(message.id as RequestId);
+    const asked = posts.answered(message.id as RequestId);
     if (asked?.method === "initialize") {
       const result = "result" in message ? (message.result as { readonly protocolVersion?: unknown }) : undefined;
       if (typeof result?.protocolVersion === "string") stand({ agreed: result.protocolVersion });
       else stand({ session: undefined });
     } else if (asked) state.hasServed = true;
-  }
-
-  function answered(id: RequestId): Request | undefined {
-    const post = byId.get(id);
-    const asked = post?.waiting.get(id);
-    clearTimeout(leaving.get(id));
-    leaving.delete(id);
-    byId.delete(id);
-    post?.waiting.delete(id);
-    return asked;
   }
 
   /** The answer to a request, in the server's words or in ours. */
@@ -141,7 +129,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   function fail(post: Post, cause: unknown): void {
     if (state.isClosed) return;
     for (const id of [...post.waiting.keys()]) {
-      answered(id);
+      posts.answered(id);
       state.receiver?.failed?.(id, cause);
     }
     if (post.isAsking) return;
@@ -161,11 +149,8 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     if (state.isClosed) return;
     state.isClosed = true;
     ending.abort(cause);
-    for (const post of posts) post.stop.abort(cause);
-    for (const timer of leaving.values()) clearTimeout(timer);
-    leaving.clear();
-    byId.clear();
-    endSession().then(settleEnded);
+    posts.end(cause);
+    until(endSession(), deleteMs).then(settleEnded);
     if (cause === undefined) queueMicrotask(() => state.receiver?.closed());
     else state.receiver?.closed(cause);
   }
@@ -176,7 +161,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     try {
       if (post.method !== "notifications/initialized") await state.gate;
       if (post.stop.signal.aborted || state.isClosed) return;
-      unsent.delete(post);
+      posts.sent(post);
       if (state.refused && post.version === undefined) return void state.refused.add(post);
       if (!state.old && post.method === "initialize" && options.verdict === "sse") await goOld(post.stop.signal);
       if (state.old) return await postOld(state.old, post);
@@ -186,14 +171,12 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       const response = await request(settings, { method: "POST", url: settings.url, headers, body: post.text, signal });
       unheard.delete(post);
       if (response.ok) await readAnswer(post, response);
-      else await readNo(post, await readRefusal(response, signal, secrets()));
+      else await readNo(post, await readRefusal(response, signal));
     } catch (error) {
       if (!post.stop.signal.aborted) fail(post, error);
     } finally {
-      unsent.delete(post);
       unheard.delete(post);
-      posts.delete(post);
-      for (const id of [...post.waiting.keys()]) if (leaving.has(id)) answered(id);
+      posts.finish(post);
       if (state.refused && unheard.size === 0) renounce();
     }
   }
@@ -234,9 +217,16 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
         open: (lastEventId) => get(lastEventId, post.stop.signal),
         onData: (data) => take(data, post),
         // What was given up is not come back for.
-        isDone: () => [...post.waiting.keys()].every((id) => leaving.has(id)),
+        isDone: () => posts.isLeft(post),
         onTrouble: (cause) => trouble(post, cause),
       });
+    } catch (error) {
+      if (error instanceof StreamEnded && refuseProbe(post, "its stream ended without an answer")) return;
+      const status = statusIn(error);
+      // The session is gone, and with it an answer that may have been on its way.
+      if (status === 404 && state.standing.session !== undefined) return forget();
+      if (status === undefined) throw error;
+      throw new Error(`its stream could not be taken up again: ${reasonOf(error)}`, { cause: error });
     } finally {
       trouble(post);
     }
@@ -248,17 +238,21 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     const { status, error } = refusal;
     const [id] = post.waiting.keys();
     const isOurs = error !== undefined && id !== undefined && (refusal.id === undefined || refusal.id === id);
-    if (post.headers[headerNames.session] !== undefined && isForgotten(refusal, id)) return forget(post);
+    // Right after it was opened anew: then it is not the session that the server does not find.
+    const isOwn = !state.hasServed && Date.now() < newUntil;
+    if (post.headers[headerNames.session] !== undefined && !isOwn && isForgotten(refusal, id)) return forget(post);
     if (post.method === "initialize" && [400, 404, 405].includes(status) && !isAnswer(refusal)) {
       const isOld = await goOld(post.stop.signal);
       if (isOld && state.old) return postOld(state.old, post);
     }
-    // Authorization and overload say nothing about what a server speaks, in whatever words.
-    const isSilent = [401, 403].includes(status) || (post.method === "server/discover" && [429, 503].includes(status));
-    if (isOurs && !isSilent) return answer(id, error);
+    // Authorization and overload say nothing about what a server speaks or watches, in whatever words.
+    const isBusy =
+      (post.method === "server/discover" && [429, 503].includes(status)) ||
+      (post.method === "subscriptions/listen" && isPassing(status));
+    if (isOurs && !isBusy && ![401, 403].includes(status)) return answer(id, error);
     const isEra = status < 500 ? ![401, 403, 407].includes(status) && !isPassing(status) : status === 501;
     if (isEra && refuseProbe(post, `HTTP ${status}${refusal.excerpt}`)) return;
-    throw toRefused(refusal, post.what);
+    throw toRefused(refusal, post.what, state.oldProblem);
   }
 
   // --- the session
@@ -271,7 +265,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     };
     const response = await request(settings, { method: "GET", url: settings.url, headers, signal });
     if (response.ok) return response;
-    throw toRefused(await readRefusal(response, signal, secrets()), "GET of the stream");
+    throw toRefused(await readRefusal(response, signal), "GET of the stream");
   }
 
   /** What the server sends by itself. It need not offer that. */
@@ -279,6 +273,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     if (state.old || state.isClosed) return;
     const place = {};
     let wasOpen = false;
+    const isGone = (error: unknown): boolean => statusIn(error) === 404 && state.standing.session !== undefined;
     followStream(undefined, {
       signal: ending.signal,
       maxEventBytes: settings.maxEventBytes,
@@ -291,12 +286,14 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       },
       onData: (data) => take(data),
       isDone: () => false,
+      // What was there once may be there again, and the rest of the session is none the worse meanwhile.
+      isFinal: (error) => (wasOpen ? isGone(error) : isRefusal(error)),
       onTrouble: (cause) => trouble(place, cause),
     }).catch((cause) => {
-      const status = statusIn(cause);
-      if (wasOpen && status === 404 && state.standing.session !== undefined) forget(undefined);
+      if (wasOpen && isGone(cause)) forget();
       // A client that hears nothing any more without anybody knowing is worse off than one whose connection is lost.
-      else if (wasOpen || status === undefined || isPassing(status)) end(cause);
+      else if (wasOpen || !isRefusal(cause)) end(cause);
+      else trouble(place);
     });
   }
 
@@ -310,7 +307,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   }
 
   /** The server does not know the session any more. What it has refused for that never ran. */
-  function forget(post: Post | undefined): void {
+  function forget(post?: Post): void {
     if (!state.refused) {
       state.refused = new Set();
       // Those that are on their way will be refused as well, and are to be known as such.
@@ -324,10 +321,11 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   function renounce(): void {
     if (!state.refused || state.isClosed) return;
     const gone = "The server does not know the session any more";
+    options.onForgotten?.();
     stand({ session: undefined });
-    for (const post of [...state.refused, ...unsent])
+    for (const post of [...state.refused, ...posts.unsent])
       for (const id of [...post.waiting.keys()]) {
-        answered(id);
+        posts.answered(id);
         state.receiver?.failed?.(id, new ChannelFault(gone, { isUnrun: true }));
       }
     end(new ChannelFault(gone, { isRenewable: true, hasServed: state.hasServed }));
@@ -361,14 +359,16 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       state.old = old;
       options.onVerdict("sse");
       return true;
-    } catch {
+    } catch (error) {
+      // That it is refused is nothing new.
+      if (statusIn(error) === undefined && !signal.aborted) state.oldProblem = reasonOf(error);
       options.onVerdict("streamable");
       return false;
     }
   }
 
   async function postOld(old: OldTransport, post: Post): Promise<void> {
-    await old.post(post.text, post.headers, post.what, ending.signal);
+    await old.post(post.text, post.headers, post.what, post.stop.signal);
   }
 
   return {
@@ -380,31 +380,17 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     send(message) {
       if (state.isClosed) return;
       const post = toPost(message, state.standing, mirror);
+      const isOverrun = post.isAnswer && posts.isFull;
+      // Told once, and not for each.
+      if (isOverrun && !state.isOverrun) fail(post, new Error("the server does not take the answers before it"));
+      if (post.isAnswer) state.isOverrun = isOverrun;
+      if (isOverrun) return;
       if (post.version !== undefined) stand({ stateless: post.version });
       posts.add(post);
-      unsent.add(post);
-      for (const id of post.waiting.keys()) byId.set(id, post);
       const done = run(post);
       if (post.method === "notifications/initialized") state.gate = until(done, gateMs);
     },
-    abandon(id) {
-      const post = byId.get(id);
-      if (!post) return;
-      const leave = (): void => {
-        answered(id);
-        if (post.waiting.size === 0) post.stop.abort();
-      };
-      // In a session closing the connection says nothing: the server, which was told, ends the stream itself, and may have to
-      // take back what it has asked for the call's sake.
-      if (post.version === undefined) leaving.set(id, unref(setTimeout(leave, abandonedMs)));
-      else leave();
-    },
+    abandon: posts.abandon,
     close: () => end(),
   };
-}
-
-/** A timer that keeps no process alive, where there is such a thing. */
-function unref<T>(timer: T): T {
-  (timer as { unref?(): void }).unref?.();
-  return timer;
 }

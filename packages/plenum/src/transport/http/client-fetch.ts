@@ -1,8 +1,9 @@
 // One HTTP request of the client: its headers, redirects within the server's origin, and a body that is bounded.
 import { McpError } from "../../protocol/errors.ts";
-import { onAbort } from "../../util/abort.ts";
+import { onAbort, untilAborted } from "../../util/abort.ts";
 import { reasonOf } from "../../util/call-back.ts";
 import { type HeaderRecord, type HttpSettings, nameOfUrl } from "./client-options.ts";
+import { keepSecrets, redact, secretsIn } from "./client-secrets.ts";
 
 export interface ClientRequest {
   readonly method: "GET" | "POST" | "DELETE";
@@ -14,31 +15,61 @@ export interface ClientRequest {
 
 const maxRedirects = 5;
 
+interface Asked {
+  readonly method: ClientRequest["method"];
+  readonly headers: Headers;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+  readonly secrets: readonly string[];
+}
+
 /**
  * The answer, whatever its status, but for redirects. Rejects with a plain Error when the server cannot be reached, and
- * with McpError `peer_error` for a redirect that is not followed.
+ * with McpError `peer_error` for a redirect that is not followed. The signal ends the request until the answer is there;
+ * from then on whoever reads its body heeds it.
  */
-export async function request(settings: HttpSettings, { url, ...asked }: ClientRequest): Promise<Response> {
-  const headers = new Headers(await settings.headers());
-  for (const [name, value] of Object.entries(asked.headers)) headers.set(name, value);
-  let at = url;
-  for (let redirects = 0; ; redirects++) {
-    const response = await reach(settings, at, { ...asked, headers });
-    const isRedirect = response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
-    if (!isRedirect || response.status === 304) return response;
-    discard(response);
-    at = toNext(response, at, settings.url, redirects);
+export async function request(
+  settings: HttpSettings,
+  { url, method, body, ...asked }: ClientRequest,
+): Promise<Response> {
+  // One signal for each request: runtimes listen to the one that they are given for longer than the request lasts.
+  const stop = new AbortController();
+  const { signal } = stop;
+  const end = onAbort(asked.signal, () => stop.abort(asked.signal.reason));
+  try {
+    const given = await untilAborted(headersOf(settings), signal, (reason) => reason);
+    const headers = new Headers(given);
+    for (const [name, value] of Object.entries(asked.headers)) headers.set(name, value);
+    const secrets = secretsIn(url, given, asked.headers);
+    let at = url;
+    for (let redirects = 0; ; redirects++) {
+      const response = await reach(settings, at, { method, headers, body, signal, secrets });
+      keepSecrets(response, secrets);
+      const isRedirect = response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
+      if (!isRedirect || response.status === 304) return response;
+      discard(response);
+      at = toNext(response, at, settings.url, redirects);
+    }
+  } finally {
+    end();
   }
 }
 
-async function reach(
-  settings: HttpSettings,
-  url: URL,
-  asked: Omit<ClientRequest, "url" | "headers"> & { readonly headers: Headers },
-): Promise<Response> {
-  const { method, headers, body, signal } = asked;
+async function headersOf(settings: HttpSettings): Promise<HeaderRecord> {
   try {
-    return await settings.fetch(url.href, {
+    return await settings.headers();
+  } catch (error) {
+    // What an application has to say to its caller, and what it did wrong.
+    if (error instanceof McpError || error instanceof TypeError) throw error;
+    throw new Error(`the headers to send could not be had: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+async function reach(settings: HttpSettings, url: URL, asked: Asked): Promise<Response> {
+  const { method, headers, body, signal, secrets } = asked;
+  try {
+    signal.throwIfAborted();
+    const fetching = settings.fetch(url.href, {
       method,
       headers,
       signal,
@@ -46,12 +77,28 @@ async function reach(
       redirect: "manual",
       ...(body !== undefined && { body }),
     });
+    // Not everybody's fetch heeds its signal.
+    return assertResponse(
+      await untilAborted(fetching, signal, (reason) => {
+        fetching.then(discard).catch(() => {});
+        return reason;
+      }),
+    );
   } catch (error) {
     // What an application's fetch has to say (authorization, say) is for its caller.
     if (signal.aborted || error instanceof McpError) throw error;
     // The URL itself may name a session.
-    throw new Error(`${nameOfUrl(settings.url)} could not be reached: ${whyOf(error)}`, { cause: error });
+    const why = redact(whyOf(error), secrets);
+    throw new Error(`${nameOfUrl(settings.url)} could not be reached: ${why}`, { cause: error });
   }
+}
+
+/** An application's fetch may give anything. */
+function assertResponse(response: Response | undefined): Response {
+  if (typeof response?.status !== "number" || typeof response.headers?.get !== "function")
+    throw new Error("fetch gave something else than a Response");
+  if (response.type === "error") throw new Error("fetch gave a network error");
+  return response;
 }
 
 /** Runtimes wrap the reason once or twice. */
@@ -112,7 +159,13 @@ export async function readText(
   signal: AbortSignal,
   isCut = false,
 ): Promise<string> {
-  if (!response.body) return "";
+  const tooLong = `the server's answer has more than ${maxBytes} bytes (maxResponseBytes)`;
+  if (!response.body) {
+    // Some runtimes have no streams.
+    const text = (await response.text?.()) ?? "";
+    if (text.length > maxBytes && !isCut) throw new Error(tooLong);
+    return text.slice(0, maxBytes);
+  }
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   const cancel = (): void => void reader.cancel().catch(() => {});
@@ -124,8 +177,7 @@ export async function readText(
       const { done, value } = await reader.read();
       if (done) break;
       size += value.byteLength;
-      if (size > maxBytes && !isCut)
-        throw new Error(`the server's answer has more than ${maxBytes} bytes (maxResponseBytes)`);
+      if (size > maxBytes && !isCut) throw new Error(tooLong);
       parts.push(decoder.decode(value, { stream: true }));
       if (size > maxBytes) break;
     }

@@ -12,6 +12,8 @@ export interface Post {
   readonly waiting: Map<RequestId, Request>;
   /** There is a request in it. */
   readonly isAsking: boolean;
+  /** It holds nothing but answers to the server's requests. */
+  readonly isAnswer: boolean;
   /** In words. */
   readonly what: string;
   /** Where it is a single message that has one. */
@@ -32,6 +34,7 @@ export function toPost(message: Message | readonly Message[], standing: Standing
     headers: headersOf(first, standing, mirror),
     waiting,
     isAsking: waiting.size > 0,
+    isAnswer: !messages.some((one) => "method" in one),
     what: single ? describe(single.method, single.params ?? {}) : "An answer",
     method: single?.method,
     version: single && versionOf(single),

@@ -10,6 +10,7 @@ import {
 import { McpError } from "../../protocol/errors.ts";
 import { quote, toLine } from "../../util/quote.ts";
 import { readText, typeOf } from "./client-fetch.ts";
+import { redact, secretsOf } from "./client-secrets.ts";
 
 export interface HttpRefusal {
   readonly status: number;
@@ -27,26 +28,23 @@ export interface HttpRefusal {
 const maxBodyBytes = 64 * 1024;
 const maxExcerpt = 200;
 
-/** @param secrets are taken out of what the server says: it may send back what it was given */
-export async function readRefusal(
-  response: Response,
-  signal: AbortSignal,
-  secrets: readonly string[],
-): Promise<HttpRefusal> {
+/** Without what only the server may know: it may send back what it was given. */
+export async function readRefusal(response: Response, signal: AbortSignal): Promise<HttpRefusal> {
   // A body that breaks off says as much as one that is not there.
-  const whole = await readText(response, maxBodyBytes, signal, true).catch(() => "");
-  const text = secrets.reduce((rest, secret) => (secret ? rest.replaceAll(secret, "***") : rest), whole);
+  const text = await readText(response, maxBodyBytes, signal, true).catch(() => "");
+  const secrets = secretsOf(response);
   const type = typeOf(response);
   const found = isMarkup(type, text) ? undefined : errorIn(parseMessage(text));
+  const error = found && { ...found.error, message: redact(found.error.message, secrets) };
   const realm = /\brealm="([^"]{1,100})"/i.exec(response.headers.get("www-authenticate") ?? "")?.[1];
   return {
     status: response.status,
-    statusText: toLine(response.statusText, 40),
-    error: found?.error,
+    statusText: toLine(redact(response.statusText ?? "", secrets), 40),
+    error,
     // Many write null where they could not read one.
     id: found?.id ?? undefined,
-    excerpt: toExcerpt(found, isMarkup(type, text) ? "" : text),
-    realm,
+    excerpt: toExcerpt(error, isMarkup(type, text) ? "" : redact(text, secrets)),
+    realm: realm && redact(realm, secrets),
   };
 }
 
@@ -60,8 +58,8 @@ function errorIn(incoming: Incoming): ErrorResponse | undefined {
   return incoming.message;
 }
 
-function toExcerpt(found: ErrorResponse | undefined, text: string): string {
-  const words = found ? found.error.message : text.trim();
+function toExcerpt(error: ErrorObject | undefined, text: string): string {
+  const words = error ? error.message : text.trim();
   return words === "" ? "" : `: ${quote(words, maxExcerpt)}`;
 }
 
@@ -74,13 +72,25 @@ export function isAnswer({ error }: HttpRefusal): boolean {
   return modernCodes.includes(error.code) || (isObject(error.data) && error.data.supported !== undefined);
 }
 
+const missing = "unknown|invalid|expired|missing";
+// What is wrong with it stands behind the word or before it, with little between: other things have sessions too.
+const behind = `not (?:\\S+ )?(?:found|known|valid|exists?|recogni[sz]ed)|terminated|${missing}`;
+const goneSession = new RegExp(
+  `\\bsession(?:[-_ ]?id)?\\b[\\W_]{0,3}(?:\\S{1,80} ){0,4}(?:${behind})\\b|` +
+    `\\b(?:no|${missing})(?: (?:or|valid|such|active|mcp|${missing}))*[ -]session`,
+  "i",
+);
+
 /**
- * Whether the server says that the session is gone: by 404, but for a method that it does not know; or, as many do, by 400
- * and words.
+ * Whether the server says that the session is gone: by 404, unless that is its answer to what was asked; or, as many do, by
+ * 400 and words.
  */
 export function isForgotten({ status, error, id }: HttpRefusal, asked: RequestId | undefined): boolean {
-  if (status === 404) return !(error?.code === -32601 && id !== undefined && id === asked);
-  return status === 400 && id === undefined && error !== undefined && /\bsession\b/i.test(error.message);
+  const isSaid = error !== undefined && goneSession.test(error.message);
+  if (status === 400) return id === undefined && isSaid;
+  if (status !== 404) return false;
+  const isAnswer = error !== undefined && id !== undefined && id === asked;
+  return !isAnswer || error.code === -32001 || isSaid;
 }
 
 const passingStatuses: readonly number[] = [408, 409, 425, 429];
@@ -90,10 +100,19 @@ export function isPassing(status: number): boolean {
   return (status >= 500 && status !== 501) || passingStatuses.includes(status);
 }
 
-/** @param what the request in words */
-export function toRefused(refusal: HttpRefusal, what: string): McpError {
+/** An error that tells of an answer which will be the same the next time. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof McpError && !isPassing(statusIn(error) ?? 0);
+}
+
+/**
+ * @param what the request in words
+ * @param old why the older transport cannot be used in its place, where that is of interest
+ */
+export function toRefused(refusal: HttpRefusal, what: string, old?: string): McpError {
   const { status, statusText, excerpt, realm } = refusal;
-  const said = `${what} was answered with HTTP ${status}${statusText && ` ${statusText}`}${excerpt}`;
+  const besides = old === undefined ? "" : `. HTTP+SSE was tried as well: ${old}`;
+  const said = `${what} was answered with HTTP ${status}${statusText && ` ${statusText}`}${excerpt}${besides}`;
   return new McpError("peer_error", said + toAdvice(status, realm), { data: { status } });
 }
 

@@ -21,11 +21,19 @@ describe("the pause", () => {
       vi.spyOn(Math, "random").mockReturnValue(random);
       for (const failures of [0, 1, 5]) expect(delayOf(reconnect, failures, 5000)).toBeGreaterThanOrEqual(5000);
       expect(delayOf(reconnect, 0, 100)).toBeLessThanOrEqual(110);
-      expect(delayOf(reconnect, 0, 0)).toBe(0);
       // One that asks to be asked at once is not overrun when it is down.
       expect(delayOf(reconnect, 3, 0)).toBeGreaterThanOrEqual(4000);
     }
   });
+});
+
+test("nobody is asked without a pause, and streams that end in no time are asked for ever less", () => {
+  expect([0, 1, 2, 3, 4, 50].map((shorts) => delayOf(reconnect, 0, 0, shorts))).toEqual([
+    100, 200, 400, 800, 1000, 1000,
+  ]);
+  // Who wants it shorter says so.
+  const quick = { ...reconnect, delayMs: 5, maxDelayMs: 10 };
+  expect([0, 1, 50].map((shorts) => delayOf(quick, 0, 0, shorts))).toEqual([5, 10, 10]);
 });
 
 const encoder = new TextEncoder();
@@ -200,6 +208,50 @@ describe("a stream", () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(await done.done).toBe("done");
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("one that asks to be asked at once is not asked in a hurry", async () => {
+    const streams = Array.from({ length: 1000 }, (_, at) => `id: ${at}\nretry: 0\ndata:\n\n`);
+    const on = follow(undefined, streams, { resumes: "always" });
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(on.asked.length).toBeGreaterThan(15);
+    expect(on.asked.length).toBeLessThan(30);
+    on.stop.abort();
+    expect(await on.done).toBe("done");
+  });
+
+  test("with an event that is too long is not taken up again: it would be as long", async () => {
+    const on = follow(`id: a\ndata: 1\n\ndata: ${"x".repeat(2000)}\n\n`, [], { resumes: "always" });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(String(await on.done)).toContain("maxEventBytes");
+    expect(on.asked).toEqual([]);
+  });
+
+  test("that nobody waits for any more is not taken up again", async () => {
+    let isLeft = false;
+    const on = follow("id: a\ndata: 1\n\n", ["data: 2\n\n"], { isDone: () => isLeft });
+    await vi.advanceTimersByTimeAsync(10);
+    isLeft = true;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await on.done).toBe("done");
+    expect(on.asked).toEqual([]);
+  });
+
+  test.each(["a\u0001b", "\u007f", "x".repeat(5000), "ü ", " b"])(
+    "an id that no header can carry is passed over",
+    async (id) => {
+      const on = follow(`id: good\ndata: 1\n\nid: ${id}\ndata: 2\n\n`, ["data: end\n\n"]);
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(await on.done).toBe("done");
+      expect(on.asked).toEqual(["good"]);
+    },
+  );
+
+  test("what is final is the caller's word", async () => {
+    const on = follow("id: a\ndata: 1\n\n", [refused(401), "data: end\n\n"], { isFinal: () => false });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await on.done).toBe("done");
+    expect(on.troubles).toEqual(["HTTP 401", undefined]);
   });
 
   test("events of another type are not messages", async () => {

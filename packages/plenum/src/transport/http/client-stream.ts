@@ -3,9 +3,10 @@
 import { McpError } from "../../protocol/errors.ts";
 import { onAbort } from "../../util/abort.ts";
 import { discard, typeOf } from "./client-fetch.ts";
+import { isCarried } from "./client-headers.ts";
 import type { ReconnectOptions } from "./client-options.ts";
-import { isPassing, statusIn } from "./client-refusal.ts";
-import { readEvents } from "./event-reader.ts";
+import { isRefusal } from "./client-refusal.ts";
+import { EventTooLong, readEvents } from "./event-reader.ts";
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
@@ -17,66 +18,75 @@ export interface FollowOptions {
   readonly open: (lastEventId: string | undefined) => Promise<Response>;
   /** One message. */
   readonly onData: (data: string) => void;
-  /** All that was expected of the stream has come. */
+  /** Whether what kept it from being taken up again will do so for ever. Default: a refusal that does not pass. */
+  readonly isFinal?: (error: unknown) => boolean;
+  /** All that was expected of the stream has come, or is not waited for any more. */
   readonly isDone: () => boolean;
   /** It could not be taken up again at the first try, and then, without a cause, it could. */
   readonly onTrouble: (cause?: unknown) => void;
 }
 
-/** How long a server may take to end a stream on which there is nothing more to come. */
-const lingerMs = 1000;
+/** A stream that ends sooner was hardly one. */
+const shortMs = 1000;
+
+/** The server ended it in order. */
+export class StreamEnded extends Error {
+  override readonly name = "StreamEnded";
+}
 
 /**
  * Follows a stream until it is done or the signal aborts. Rejects when it is lost for good.
  * @param first where there is one already: the answer to a POST
  */
 export async function followStream(first: Response | undefined, options: FollowOptions): Promise<void> {
-  const { signal, reconnect, resumes, isDone, onTrouble } = options;
+  const { signal, reconnect, resumes, isDone, onTrouble, isFinal = isRefusal } = options;
   let response = first;
   let lastId: string | undefined;
   let retryMs: number | undefined;
   let failures = 0;
+  /** Streams in a row that ended in no time, whatever came on them. */
+  let shorts = 0;
   let isTroubled = false;
   let wasOpen = first !== undefined;
   let cause: unknown;
 
   async function read(from: Response): Promise<void> {
     if (!from.body) throw new Error("the server's stream has no body");
-    const linger = createLinger(signal);
     const since = Date.now();
     try {
       await readEvents(from.body, {
         maxEventBytes: options.maxEventBytes,
-        signal: linger.signal,
+        signal,
         onEvent({ id, event, data }) {
           failures = 0;
-          if (id !== undefined) lastId = id === "" ? undefined : id;
+          if (id !== undefined && isCarried(id)) lastId = id === "" ? undefined : id;
           // An event without data only tells where the stream stands.
           if (data !== "" && (event === undefined || event === "message")) options.onData(data);
-          if (isDone()) linger.begin();
         },
         onRetry(ms) {
           retryMs = ms;
         },
       });
-      cause = new Error("the server ended the stream before the answer came");
+      cause = new StreamEnded("the server ended the stream before the answer came");
     } catch (error) {
       cause = error;
     } finally {
-      linger.end();
+      const livedMs = Date.now() - since;
       // One that was merely quiet for long was a good one.
-      if (Date.now() - since > reconnect.maxDelayMs) failures = 0;
+      if (livedMs > reconnect.maxDelayMs) failures = 0;
+      shorts = livedMs < shortMs ? shorts + 1 : 0;
     }
   }
 
   for (;;) {
     if (response) await read(response);
     if (signal.aborted || isDone()) return;
+    if (cause instanceof EventTooLong) throw cause;
     if (wasOpen) {
       const canResume = resumes === "always" || (resumes === "after-event" && lastId !== undefined);
       if (!canResume || failures >= reconnect.maxAttempts) throw cause;
-      await pause(delayOf(reconnect, failures++, retryMs), signal);
-      if (signal.aborted) return;
+      await pause(delayOf(reconnect, failures++, retryMs, shorts), signal);
+      if (signal.aborted || isDone()) return;
     }
     response = undefined;
     try {
@@ -89,7 +99,7 @@ export async function followStream(first: Response | undefined, options: FollowO
     } catch (error) {
       if (signal.aborted) return;
       cause = error;
-      if (error instanceof McpError && !isPassing(statusIn(error) ?? 0)) throw error;
+      if (isFinal(error)) throw error;
       // The first stream of all is tried for as well as any later one.
       wasOpen = true;
       if (!isTroubled) onTrouble(error);
@@ -108,16 +118,25 @@ function assertStream(response: Response): void {
   });
 }
 
-/** The pause before a try. What the server asks for is the least. */
+/** The shortest pause, and the longest that one grows to before streams that end in no time. */
+const shortestMs = 100;
+const unhurriedMs = 1000;
+
+/**
+ * The pause before a try. What the server asks for is the least, but nobody is to be asked without a pause.
+ * @param shorts streams in a row that ended in no time
+ */
 export function delayOf(
   { delayMs, maxDelayMs }: Required<ReconnectOptions>,
   failures: number,
   retryMs: number | undefined,
+  shorts = 0,
 ): number {
   // With jitter, so that many clients of one server do not come back in step.
   const growing = Math.min(delayMs * 2 ** failures, maxDelayMs) * (0.5 + Math.random() / 2);
   if (retryMs === undefined) return growing;
-  const asked = retryMs * (1 + Math.random() / 10);
+  const least = Math.min(Math.min(shortestMs, delayMs) * 2 ** shorts, unhurriedMs, maxDelayMs);
+  const asked = Math.max(retryMs * (1 + Math.random() / 10), least);
   return failures === 0 ? asked : Math.max(asked, growing);
 }
 
@@ -142,21 +161,4 @@ export async function until(done: Promise<void>, ms: number): Promise<void> {
   });
   await Promise.race([done, late]);
   clearTimeout(timer);
-}
-
-/** A signal that aborts with another one, or a while after `begin`. */
-function createLinger(signal: AbortSignal): { readonly signal: AbortSignal; begin(): void; end(): void } {
-  const controller = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const release = onAbort(signal, () => controller.abort(signal.reason));
-  return {
-    signal: controller.signal,
-    begin() {
-      timer ??= setTimeout(() => controller.abort(), lingerMs);
-    },
-    end() {
-      clearTimeout(timer);
-      release();
-    },
-  };
 }

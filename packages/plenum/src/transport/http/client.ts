@@ -13,17 +13,25 @@ const verdicts = createLru<Verdict>({ maxEntries: 1000, maxWeight: 1000 });
 export function httpTarget(options: HttpTargetOptions): Target {
   const settings = toSettings(options);
   const key = nameOfUrl(settings.url);
+  let isForgotten = false;
   return {
     name: key,
     key,
     restarts: true,
     mirrorsParams: true,
-    open: (mirror) =>
-      openHttpChannel({
+    open(mirror) {
+      const isRenewal = isForgotten;
+      isForgotten = false;
+      return openHttpChannel({
         settings,
         mirror,
         verdict: verdicts.get(key),
         onVerdict: (verdict) => verdicts.set(key, verdict, 1),
-      }),
+        isRenewal,
+        onForgotten() {
+          isForgotten = true;
+        },
+      });
+    },
   };
 }

@@ -12,6 +12,11 @@ export interface ServerEvent {
   readonly data: string;
 }
 
+/** What cannot be read cannot be read the next time either. */
+export class EventTooLong extends Error {
+  override readonly name = "EventTooLong";
+}
+
 export interface EventReaderOptions {
   /** Characters that one event may have. */
   readonly maxEventBytes: number;
@@ -47,7 +52,8 @@ export async function readEvents(body: ReadableStream<Uint8Array>, options: Even
       const { done, value } = await reader.read();
       if (done) return;
       parser.feed(decoder.decode(value, { stream: true }));
-      if (isTooLong) throw new Error(`the server sent an event of more than ${maxEventBytes} bytes (maxEventBytes)`);
+      if (isTooLong)
+        throw new EventTooLong(`the server sent an event of more than ${maxEventBytes} bytes (maxEventBytes)`);
     }
   } finally {
     end();

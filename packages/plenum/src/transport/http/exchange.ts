@@ -14,7 +14,10 @@ export interface HttpHead {
   readonly base?: string | undefined;
   /** Without the question mark; empty where there is none. */
   readonly query: string;
-  /** By its name in lower case. Several of one name are joined by ", ", so that a header that is to stand once is not found valid. */
+  /**
+   * By its name in lower case. Several of one name are joined by ", ", so that a header that is to stand once is not found
+   * valid; those of MCP by a line break, where the runtime shows them one by one.
+   */
   header(name: string): string | undefined;
   /** The address of who sent it, where the runtime tells. */
   readonly peer?: string | undefined;
@@ -30,24 +33,33 @@ export interface HttpRequest extends HttpHead {
 
 /** The way back. Exactly one of `answer` and `stream` is called, once. */
 export interface Outlet {
-  /** The whole answer at once. Throws for a header that cannot be sent: then nothing was, and another answer can follow. */
-  answer(status: number, headers: Headers, body?: string): void;
+  /**
+   * The whole answer at once. Throws for a header that cannot be sent: then nothing was, and another answer can follow.
+   * Where somebody else has answered it is as if the client were gone.
+   */
+  answer(status: number, headers: Headers, body?: string, told?: Told): void;
   /** An answer that goes on: status 200, and events follow. */
   stream(headers: Headers): EventSink;
   /** Calls back, once, if the client is gone before the answer is complete. Replaces the one that was set before. */
   onGone(run: () => void): void;
 }
 
+/** Told once, as far as the runtime knows: the reader has all of it; or was cut off before. */
+export type Told = (isWhole: boolean) => void;
+
 export interface EventSink {
   /** One or more whole events. Nothing once it is over. */
   write(text: string): void;
   /** Ends the stream in order: what was written arrives. */
-  end(): void;
+  end(told?: Told): void;
   /** Ends it at once; what waits is dropped. */
   abort(): void;
   /** Bytes that were written and not taken yet: how far behind the reader is. */
   readonly waitingBytes: number;
 }
+
+/** Where nobody reads. */
+export const noSink: EventSink = { write() {}, end() {}, abort() {}, waitingBytes: 0 };
 
 /** A request that ends with this answer, and goes no further. */
 export class HttpFault extends Error {
@@ -73,7 +85,10 @@ export interface Refusal {
 }
 
 /** Says who sent a request, by its headers alone; or why it is not let in. What it throws is a 500, and reported. */
-export type Authenticate = (request: HttpHead) => AuthInfo | Refusal | Promise<AuthInfo | Refusal>;
+export type Authenticate = (request: HttpHead) => Admission | Promise<Admission>;
+
+/** Nothing at all, or false, is 401. */
+export type Admission = AuthInfo | Refusal | undefined | null | false;
 
 /** A page beside the MCP endpoint. */
 export interface RouteAnswer {

@@ -4,19 +4,13 @@ import { type Incoming, parseMessage } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { factsOf } from "../../protocol/revisions.ts";
 import { createSseServer } from "../sse/server.ts";
+import { admit } from "./admit.ts";
 import type { Answering, AnsweringGround } from "./answering.ts";
 import { createCors } from "./cors.ts";
 import { eraOf } from "./era.ts";
-import {
-  type Authenticate,
-  HttpFault,
-  type HttpRequest,
-  type Outlet,
-  type Refusal,
-  type RouteAnswer,
-} from "./exchange.ts";
+import { HttpFault, type HttpRequest, type Outlet, type RouteAnswer } from "./exchange.ts";
 import { accepts, isJsonType } from "./headers.ts";
-import { observe } from "./observe.ts";
+import { observe, toByteLength } from "./observe.ts";
 import type { HttpSettings } from "./options.ts";
 import { createGuard } from "./origin.ts";
 import type { Pulse } from "./pulse.ts";
@@ -50,11 +44,14 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
   const sessioned = hasLegacy && sessions ? createSessioned(endpoint, settings, sessions, pulse) : undefined;
   const sessionless = hasLegacy && !sessions ? createSessionless(endpoint, settings, ground) : undefined;
   const old = sse && sessions ? createSseServer(endpoint, settings, sse, sessions) : undefined;
-  const counts = { inFlight: 0, streams: 0 };
+  /** `entering`: not known yet what they want, or from whom. */
+  const counts = { inFlight: 0, streams: 0, entering: 0 };
   let isClosing = false;
   // What still runs is told to stop before its lifespan is taken from it; ended subscriptions are answered in this turn.
   const unwatch = endpoint.watch((change) => {
-    if (change.kind === "closing") setTimeout(giveUp);
+    if (change.kind !== "closing") return;
+    isClosing = true;
+    setTimeout(giveUp);
   });
   const giveUp = (): void => {
     for (const one of open) one.giveUp("The server is closing");
@@ -79,21 +76,20 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     return settings.path === undefined || path === settings.path ? "mcp" : undefined;
   };
 
-  /** Who sent it. Throws an HttpFault for who is not let in. */
-  async function admit(request: HttpRequest, auth: Authenticate): Promise<AuthInfo> {
-    const told = await auth(request);
-    if (!isRefusal(told)) return told;
-    const message = told.message ?? (told.status === 403 ? "Forbidden" : "Unauthorized");
-    throw new HttpFault(told.status, message, -32600, told.headers);
+  /** Again after each wait: what comes in while the server closes would begin when it has closed. */
+  function assertNotClosing(): void {
+    if (isClosing)
+      throw new HttpFault(503, "The server is closing", -32603, { "retry-after": "5", connection: "close" });
   }
 
   async function read(request: HttpRequest, note: Note): Promise<Incoming> {
     if (!isJsonType(request.header("content-type")))
       throw new HttpFault(415, "Unsupported media type: Content-Type must be application/json");
     const text = await request.body(settings.maxBodyBytes, settings.bodyTimeoutMs);
+    assertNotClosing();
     const incoming = parseMessage(text);
     const isNamed = incoming.kind === "request" || incoming.kind === "notification";
-    note({ requestText: text, rpcMethod: isNamed ? incoming.message.method : undefined });
+    note(() => ({ requestBytes: toByteLength(text), rpcMethod: isNamed ? incoming.message.method : undefined }));
     return incoming;
   }
 
@@ -108,7 +104,7 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
       return reply.json(400, JSON.stringify(answer));
     }
     const version = request.header("mcp-protocol-version");
-    note({ revision: version });
+    note(() => ({ revision: version }));
     // Nobody is there to be answered any more.
     if (reply.isOver) return;
     const isStateless = isModern && (!hasLegacy || eraOf(version, incoming) === "stateless");
@@ -132,14 +128,14 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
   }
 
   async function answer(request: HttpRequest, reply: Reply, note: Note): Promise<void> {
-    if (isClosing)
-      throw new HttpFault(503, "The server is closing", -32603, { "retry-after": "5", connection: "close" });
+    assertNotClosing();
     if (counts.inFlight + left.size > maxInFlight)
       throw new HttpFault(503, "Too many requests are open. Try again later", -32603, { "retry-after": "1" });
     if (routes.size > 0 && (await route(request, reply))) return;
     const place = placeOf(request.path);
     if (!place) throw new HttpFault(404, "Nothing is served on this path");
     const auth = settings.auth ? await admit(request, settings.auth) : undefined;
+    assertNotClosing();
     // Who left meanwhile opens nothing that would have to be closed.
     if (reply.isOver) return;
     const { method } = request;
@@ -165,18 +161,21 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
       if (fault) return reply.fault(fault);
       const preflight = request.method === "OPTIONS" ? cors?.preflight(request) : undefined;
       if (preflight) return reply.empty(preflight.status, preflight.headers);
-      const fail = (error: unknown): void => {
-        const id = endpoint.report(error, { method: request.method });
-        reply.fault(new HttpFault(500, `Internal error (${id})`, -32603));
-      };
-      answer(request, reply, note).catch((error) => {
-        if (!(error instanceof HttpFault)) return fail(error);
-        try {
+      counts.entering++;
+      answer(request, reply, note)
+        .catch((error) => {
+          if (!(error instanceof HttpFault)) throw error;
           reply.fault(error);
-        } catch (unsendable) {
-          fail(unsendable);
-        }
-      });
+        })
+        .catch((error) => {
+          const id = endpoint.report(error, { method: request.method });
+          reply.fault(new HttpFault(500, `Internal error (${id})`, -32603));
+        })
+        // Where not even that can be sent, such as with a header of the application's on every answer.
+        .catch((unsendable) => endpoint.report(unsendable, { method: request.method }))
+        .then(() => {
+          counts.entering--;
+        });
     },
 
     disconnect: (retryMs) => sessioned?.disconnect(retryMs),
@@ -187,7 +186,8 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
       stateless.close();
       const until = Date.now() + graceMs;
       const ending = [sessioned?.close(graceMs), old?.close(graceMs)];
-      while (open.size > 0 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (open.size + counts.entering > 0 && Date.now() < until)
+        await new Promise((resolve) => setTimeout(resolve, 5));
       giveUp();
       await Promise.all(ending);
     },
@@ -195,7 +195,3 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
 }
 
 type Note = ReturnType<typeof observe>["note"];
-
-function isRefusal(told: AuthInfo | Refusal): told is Refusal {
-  return "status" in told && typeof told.status === "number";
-}

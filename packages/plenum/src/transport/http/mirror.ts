@@ -57,7 +57,7 @@ export function assertSpoken(head: HttpHead, supported: readonly Revision[]): vo
 function readVersion(head: HttpHead, supported: readonly Revision[]): string {
   const version = head.header("mcp-protocol-version");
   if (version !== undefined) return version;
-  const message = `Header mismatch: MCP-Protocol-Version is missing (${supported.join(", ")})`;
+  const message = `Header mismatch: MCP-Protocol-Version is missing; send one of ${supported.join(", ")}`;
   throw new McpError("header_mismatch", message, { data: { supported } });
 }
 

@@ -3,8 +3,9 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { decodeUtf8 } from "./body.ts";
-import { type EventSink, HttpFault, type HttpRequest, type Outlet } from "./exchange.ts";
+import type { Writable } from "node:stream";
+import { bodyIsRead, decodeUtf8 } from "./body.ts";
+import { type EventSink, HttpFault, type HttpRequest, noSink, type Outlet } from "./exchange.ts";
 
 /** What frameworks add to a request. */
 type Mounted = IncomingMessage & {
@@ -15,6 +16,9 @@ type Mounted = IncomingMessage & {
 
 /** Of these Node keeps the first and drops the rest; which one an intermediary has looked at is not known. */
 const singular: ReadonlySet<string> = new Set(["host", "content-type", "authorization"]);
+
+/** Between two headers of MCP that have one name: a value may have a comma, and never this. */
+const doubled = "\n";
 
 export function toHttpRequest(request: Mounted): HttpRequest {
   const { path, query, authority } = splitUrl(request.url ?? "/");
@@ -27,9 +31,9 @@ export function toHttpRequest(request: Mounted): HttpRequest {
       return whole.endsWith(path) ? whole.slice(0, whole.length - path.length) : "";
     },
     header(name) {
-      const value = singular.has(name) ? joined(request, name) : request.headers[name];
-      // Two names for one server are none: which of them somebody on the way has looked at is not known.
-      if (name === "host" && authority !== undefined && authority !== value) return `${authority}, ${value}`;
+      if (name === "host") return hostOf(request, authority);
+      if (name.startsWith("mcp-")) return joined(request, name, doubled);
+      const value = singular.has(name) ? joined(request, name, ", ") : request.headers[name];
       return Array.isArray(value) ? value.join(", ") : value;
     },
     body: (maxBytes, timeoutMs) => readBody(request, maxBytes, timeoutMs),
@@ -39,15 +43,24 @@ export function toHttpRequest(request: Mounted): HttpRequest {
   };
 }
 
+/** Two names for one server are none: which of them somebody on the way has looked at is not known. */
+function hostOf(request: IncomingMessage, authority: string | undefined): string | undefined {
+  const host = joined(request, "host", ", ");
+  // What HTTP/2 has in place of the header, or beside it.
+  const pseudo = request.headers[":authority"] as string | undefined;
+  const names = new Set([authority, pseudo, host].filter((name) => name !== undefined));
+  return names.size > 0 ? [...names].join(", ") : undefined;
+}
+
 /** All values of a header, joined, so that one which is there twice is not taken for one. */
-function joined({ rawHeaders, headers }: IncomingMessage, name: string): string | undefined {
+function joined({ rawHeaders, headers }: IncomingMessage, name: string, by: string): string | undefined {
   const first = headers[name];
   if (typeof first !== "string") return undefined;
   let all: string | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const raw = rawHeaders[i] as string;
     if (raw.length === name.length && raw.toLowerCase() === name)
-      all = all === undefined ? (rawHeaders[i + 1] as string) : `${all}, ${rawHeaders[i + 1]}`;
+      all = all === undefined ? (rawHeaders[i + 1] as string) : `${all}${by}${rawHeaders[i + 1]}`;
   }
   return all ?? first;
 }
@@ -69,7 +82,10 @@ function splitUrl(url: string): Target {
 }
 
 function readBody(request: Mounted, maxBytes: number, timeoutMs: number): Promise<string> {
-  if (request.body !== undefined && request.readableEnded) return parsedBody(request.body, maxBytes);
+  if (request.readableEnded) {
+    if (request.body === undefined) return Promise.reject(bodyIsRead());
+    return parsedBody(request.body, maxBytes);
+  }
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let length = 0;
@@ -134,35 +150,42 @@ export function toOutlet(request: IncomingMessage, response: ServerResponse, rea
   response.on("close", lose);
   // Its turn is still to come: Node would not tell it that the connection has ended.
   if (response.socket === null) response.once("close", onClose(request.socket, lose));
+  // Whoever else has begun to answer, such as a time limit of the application's, has the client from then on.
+  const isTaken = (): boolean => response.destroyed || response.headersSent;
   return {
-    answer(status, headers, body) {
+    answer(status, headers, body, told) {
       if (isOver) return;
-      if (response.destroyed) {
-        isOver = true;
-        return;
-      }
+      if (isTaken()) return lose();
       const text = body ?? "";
       const isCut = !request.complete;
+      const { connection, ...rest } = { ...headers, ...(isCut && { connection: "close" }) };
       response.writeHead(status, {
-        ...headers,
+        ...rest,
         ...(status !== 204 && { "content-length": Buffer.byteLength(text) }),
-        ...(isCut && { connection: "close" }),
+        // HTTP/2 has no such header.
+        ...(connection !== undefined && request.httpVersionMajor < 2 && { connection }),
       });
       isOver = true;
-      response.end(text);
-      if (isCut) end(response, lingerMs);
-      else if (response.writableLength > 0) end(response, readerTimeoutMs);
+      const feed = new Feed(response);
+      feed.end(text);
+      settle(request, response, feed, isCut ? lingerMs : readerTimeoutMs, told);
     },
     stream(headers) {
+      if (isOver) return noSink;
+      if (isTaken()) {
+        lose();
+        return noSink;
+      }
+      const feed = new Feed(response);
       const sink: EventSink = {
         write(text) {
-          if (!isOver) response.write(text);
+          if (!isOver) feed.write(text);
         },
-        end() {
+        end(told) {
           if (isOver) return;
           isOver = true;
-          response.end();
-          if (response.writableLength > 0) end(response, readerTimeoutMs);
+          feed.end();
+          settle(request, response, feed, readerTimeoutMs, told);
         },
         abort() {
           if (isOver) return;
@@ -170,7 +193,7 @@ export function toOutlet(request: IncomingMessage, response: ServerResponse, rea
           response.destroy();
         },
         get waitingBytes() {
-          return isOver ? 0 : response.writableLength;
+          return isOver ? 0 : feed.waitingBytes;
         },
       };
       response.writeHead(200, headers);
@@ -183,6 +206,75 @@ export function toOutlet(request: IncomingMessage, response: ServerResponse, rea
       gone = run;
     },
   };
+}
+
+/** What a socket is given at a time: how much of that has gone out it does not tell. */
+const portionBytes = 65_536;
+
+/** Writes in portions, as they are taken, so that it can be seen whether a slow reader reads. */
+class Feed {
+  readonly #response: ServerResponse;
+  readonly #parts: Buffer[] = [];
+  #bytes = 0;
+  #isFull = false;
+  #isEnding = false;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  get waitingBytes(): number {
+    return this.#bytes + this.#response.writableLength;
+  }
+
+  write(text: string): void {
+    if (!this.#isFull && text.length < portionBytes) {
+      this.#give(text);
+      return;
+    }
+    const part = Buffer.from(text);
+    this.#parts.push(part);
+    this.#bytes += part.length;
+    this.#pump();
+  }
+
+  end(text = ""): void {
+    this.#isEnding = true;
+    // Never with an empty text: behind others, node:http2 would send what is no part of them.
+    if (text === "") this.#pump();
+    else if (this.#bytes === 0 && text.length < portionBytes) this.#response.end(text);
+    else this.write(text);
+  }
+
+  #pump(): void {
+    while (this.#bytes > 0 && !this.#isFull) this.#give(this.#take());
+    if (this.#isEnding && this.#bytes === 0) this.#response.end();
+  }
+
+  #give(data: string | Buffer): void {
+    if (this.#response.write(data)) return;
+    this.#isFull = true;
+    this.#response.once("drain", () => {
+      this.#isFull = false;
+      this.#pump();
+    });
+  }
+
+  #take(): Buffer {
+    const parts = this.#parts;
+    let count = 0;
+    let length = 0;
+    for (const part of parts) {
+      if (length + part.length > portionBytes) break;
+      length += part.length;
+      count++;
+    }
+    const [first] = parts as [Buffer, ...Buffer[]];
+    const portion = count > 0 ? Buffer.concat(parts.splice(0, count)) : first.subarray(0, portionBytes);
+    if (count === 0) parts[0] = first.subarray(portionBytes);
+    this.#bytes -= portion.length;
+    return portion;
+  }
 }
 
 /** What is to run when a connection ends: one listener for all requests that wait on it. */
@@ -201,9 +293,47 @@ function onClose(socket: Socket, run: () => void): () => void {
   return () => runs.delete(run);
 }
 
-/** Ends the connection of a client that does not read to the end of its answer. */
-function end(response: ServerResponse, ms: number): void {
-  const timer = setTimeout(() => response.socket?.destroy(), ms);
-  timer.unref();
-  response.once("close", () => clearTimeout(timer));
+/**
+ * Tells when the reader of an answer has all of it, or none will. Ends the connection of one that takes nothing of it for so
+ * long.
+ */
+function settle(
+  request: IncomingMessage,
+  response: ServerResponse,
+  feed: Feed,
+  ms: number,
+  told: (isWhole: boolean) => void = () => {},
+): void {
+  let least = feed.waitingBytes;
+  if (least === 0 && request.complete) {
+    told(true);
+    return;
+  }
+  // Of HTTP/2 a connection has many.
+  const carrier = (response as { readonly stream?: Writable }).stream ?? request.socket;
+  const look = (): void => {
+    const waiting = feed.waitingBytes;
+    // Others before it on the same connection are not its reader's fault.
+    if (response.socket !== null && (waiting === 0 || waiting >= least)) response.destroy();
+    else arm();
+    least = waiting;
+  };
+  const arm = (): void => {
+    timer = setTimeout(look, ms);
+    timer.unref();
+  };
+  let timer: NodeJS.Timeout;
+  arm();
+  const over = (isWhole: boolean): void => {
+    clearTimeout(timer);
+    told(isWhole);
+    told = () => {};
+  };
+  response.once("finish", () => over(!carrier.destroyed));
+  response.once("close", () => over(false));
+  if (response.socket === null)
+    response.once(
+      "close",
+      onClose(request.socket, () => over(false)),
+    );
 }

@@ -5,8 +5,8 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { createCore, type HttpCore } from "./handler.ts";
 import { toHttpRequest, toOutlet } from "./node-exchange.ts";
-import { type HttpOptions, type HttpSettings, toSettings } from "./options.ts";
-import { checkExposure } from "./origin.ts";
+import { type HttpOptions, type HttpSettings, readOptions, toSettings } from "./options.ts";
+import { checkExposure, toReachable } from "./origin.ts";
 import { createSharedPulse } from "./pulse.ts";
 import { periodOf } from "./server.ts";
 import { withTelemetry } from "./telemetry.ts";
@@ -42,7 +42,10 @@ export interface ServeHttpOptions extends HttpOptions {
 export interface HttpServing {
   readonly host: string;
   readonly port: number;
-  /** Where clients connect to, such as http://127.0.0.1:3000/mcp. */
+  /**
+   * Where clients connect to, such as http://127.0.0.1:3000/mcp. Of a server on every address: a loopback address where
+   * that is allowed, else the first of `allowedHosts`.
+   */
   readonly url: string;
   /** Stops accepting, ends what listens, gives calls that run `graceMs` (default 5000), cancels them, and ends. */
   close(graceMs?: number): Promise<void>;
@@ -52,6 +55,9 @@ export interface HttpServing {
   readonly closed: Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+/** What Node can count to. */
+const mostHeaderBytes = 2 ** 31 - 1;
 
 const extraNames = ["port", "host", "maxHeaderBytes", "headerTimeoutMs", "maxConnections"];
 
@@ -73,9 +79,13 @@ export function toNodeHandler(endpoint: Endpoint, options: HttpOptions = {}): No
  * TypeError for options that make no sense, and where it would be open to anybody.
  */
 export async function serveHttp(endpoint: Endpoint, options: ServeHttpOptions = {}): Promise<HttpServing> {
-  const { host = "127.0.0.1", port = 0, maxHeaderBytes = 16_384, headerTimeoutMs = 15_000 } = options;
-  const { port: _, host: __, maxHeaderBytes: ___, headerTimeoutMs: ____, maxConnections, ...rest } = options;
-  const settings = toSettings({ path: "/mcp", ...rest }, "serveHttp", extraNames);
+  const given = readOptions(options, "serveHttp", extraNames);
+  const host = given.text("host") ?? "127.0.0.1";
+  const maxHeaderBytes = given.count("maxHeaderBytes", 16_384);
+  const headerTimeoutMs = Math.ceil(given.time("headerTimeoutMs", 15_000));
+  const maxConnections = given.count("maxConnections", Number.POSITIVE_INFINITY);
+  const settings = toSettings({ path: "/mcp", ...options }, "serveHttp", extraNames);
+  const { port = 0 } = options;
   assertPort(port);
   const exposure = checkExposure(host, settings);
   if (exposure) throw new TypeError(`serveHttp: ${exposure}`);
@@ -83,16 +93,16 @@ export async function serveHttp(endpoint: Endpoint, options: ServeHttpOptions = 
   const listener = toListener(core, settings);
   const server = createServer(
     {
-      maxHeaderSize: maxHeaderBytes,
+      maxHeaderSize: Math.min(maxHeaderBytes, mostHeaderBytes),
       headersTimeout: headerTimeoutMs,
       // The core has a limit of its own for bodies; this one ends what does not even get there.
-      requestTimeout: Math.max(headerTimeoutMs, settings.bodyTimeoutMs) + 5000,
+      requestTimeout: Math.max(headerTimeoutMs, Math.ceil(settings.bodyTimeoutMs)) + 5000,
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: 65_000,
     },
     listener,
   );
-  if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  if (Number.isFinite(maxConnections)) server.maxConnections = maxConnections;
   // Connections that brought no request yet: Node does not count them as idle, and waits for them when it closes.
   const unused = new Set<Socket>();
   server.on("connection", (socket) => {
@@ -103,6 +113,10 @@ export async function serveHttp(endpoint: Endpoint, options: ServeHttpOptions = 
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(toListenError(error, host, port)));
     server.listen(port, host, resolve);
+  }).catch(async (error) => {
+    // The endpoint must not go on telling of changes to what never was.
+    await core.close(0);
+    throw error;
   });
   const { address, port: bound } = server.address() as AddressInfo;
   const closed = new Promise<void>((resolve) => server.once("close", () => resolve()));
@@ -123,7 +137,7 @@ export async function serveHttp(endpoint: Endpoint, options: ServeHttpOptions = 
   const serving: HttpServing = {
     host: address,
     port: bound,
-    url: `http://${address.includes(":") ? `[${address}]` : address}:${bound}${settings.path ?? "/"}`,
+    url: `http://${toReachable(address, bound, settings)}${settings.path ?? "/"}`,
     close(graceMs = 5000) {
       closing ??= close(graceMs);
       return closing;

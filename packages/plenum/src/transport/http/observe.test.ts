@@ -11,10 +11,11 @@ const head: HttpHead = {
 };
 
 function createOutlet() {
-  const sink = { write: vi.fn(), end: vi.fn(), abort: vi.fn(), waitingBytes: 7 } satisfies EventSink;
+  const end = vi.fn<EventSink["end"]>((told) => told?.(true));
+  const sink = { write: vi.fn(), end, abort: vi.fn(), waitingBytes: 7 } satisfies EventSink;
   let gone = (): void => {};
   const outlet: Outlet = {
-    answer: vi.fn(),
+    answer: vi.fn<Outlet["answer"]>((_status, _headers, _body, told) => told?.(true)),
     stream: vi.fn(() => sink),
     onGone: vi.fn((run) => {
       gone = run;
@@ -38,18 +39,18 @@ test("without hooks it is the outlet itself", () => {
   const observed = observe(head, outlet, { onAccess: undefined, onMetrics: undefined });
   expect(observed.outlet).toBe(outlet);
   expect(outlet.onGone).not.toHaveBeenCalled();
-  expect(() => observed.note({ rpcMethod: "ping" })).not.toThrow();
+  expect(() => observed.note(() => ({ rpcMethod: "ping" }))).not.toThrow();
 });
 
 describe("an answer", () => {
   test("is told once, with what was noted", () => {
     const { outlet, note, inner, entries, samples, leave } = createOwn();
-    note({ rpcMethod: "tools/call", requestText: "größe" });
-    note({ revision: "2025-06-18" });
+    note(() => ({ rpcMethod: "tools/call", requestBytes: 7 }));
+    note(() => ({ revision: "2025-06-18" }));
     expect(entries).toEqual([]);
     outlet.answer(200, { a: "b" }, "zwölf €");
     leave();
-    expect(inner.answer).toHaveBeenCalledExactlyOnceWith(200, { a: "b" }, "zwölf €");
+    expect(inner.answer).toHaveBeenCalledExactlyOnceWith(200, { a: "b" }, "zwölf €", expect.any(Function));
     const both = { status: 200, requestBytes: 7, responseBytes: 10, rpcCode: undefined };
     const method = { rpcMethod: "tools/call", revision: "2025-06-18", durationMs: expect.any(Number) };
     expect(entries).toEqual([
@@ -69,7 +70,7 @@ describe("an answer", () => {
   test("without a body, and with nothing noted", () => {
     const { outlet, inner, entries, samples } = createOwn();
     outlet.answer(202, {});
-    expect(inner.answer).toHaveBeenCalledExactlyOnceWith(202, {}, undefined);
+    expect(inner.answer).toHaveBeenCalledExactlyOnceWith(202, {}, undefined, expect.any(Function));
     const nothing = { rpcMethod: undefined, revision: undefined, rpcCode: undefined };
     expect(entries).toMatchObject([{ status: 202, requestBytes: 0, responseBytes: 0, ...nothing }]);
     expect(samples).toMatchObject([{ status: 202, requestBytes: 0, responseBytes: 0, ...nothing }]);
@@ -141,7 +142,7 @@ describe("a stream", () => {
     outlet.onGone(second);
     stream.write("data: 1\n\n");
     leave();
-    note({ rpcMethod: "late" });
+    note(() => ({ rpcMethod: "late" }));
     stream.write("data: 2\n\n");
     stream.end();
     expect(first).not.toHaveBeenCalled();
@@ -176,7 +177,7 @@ test("the peer is who it was at the start", () => {
 
 test("neither hook sees the query or a header", () => {
   const { outlet, note, entries, samples } = createOwn();
-  note({ rpcMethod: "tools/call" });
+  note(() => ({ rpcMethod: "tools/call" }));
   outlet.answer(200, { "mcp-session-id": "s3cret" }, "s3cret");
   expect(JSON.stringify([entries, samples])).not.toMatch(/s3cret/);
 });
@@ -184,7 +185,7 @@ test("neither hook sees the query or a header", () => {
 test("foreign text is bounded and on one line", () => {
   const path = `/\r\nGET /forged\u202e${"x".repeat(10_000)}`;
   const { outlet, note, entries, samples } = createOwn({ ...head, path, method: "M".repeat(1000) });
-  note({ rpcMethod: `a\nb${"y".repeat(10_000)}`, revision: `2\n${"z".repeat(10_000)}` });
+  note(() => ({ rpcMethod: `a\nb${"y".repeat(10_000)}`, revision: `2\n${"z".repeat(10_000)}` }));
   outlet.answer(404, {});
   const [entry] = entries;
   expect(entry?.path).toMatch(/^\/ GET \/forged x+$/);
@@ -194,7 +195,7 @@ test("foreign text is bounded and on one line", () => {
 
 test("what clients make up is no series of its own", () => {
   const { outlet, note, entries, samples } = createOwn();
-  note({ rpcMethod: "made/up", revision: "2099-01-01" });
+  note(() => ({ rpcMethod: "made/up", revision: "2099-01-01" }));
   outlet.answer(404, {});
   expect(entries).toMatchObject([{ rpcMethod: "made/up", revision: "2099-01-01" }]);
   expect(samples).toMatchObject([{ rpcMethod: undefined, revision: undefined }]);

@@ -11,8 +11,7 @@ export interface Noted {
   /** The JSON-RPC method; of a batch its first. */
   readonly rpcMethod: string | undefined;
   readonly revision: string | undefined;
-  /** The body. */
-  readonly requestText: string;
+  readonly requestBytes: number;
 }
 
 export interface AccessEntry {
@@ -61,8 +60,8 @@ export interface Hooks {
 
 export interface Observed {
   readonly outlet: Outlet;
-  /** Adds to what is known; what is noted after the end comes too late. */
-  note(what: Partial<Noted>): void;
+  /** Adds to what is known; what is noted after the end comes too late. Without hooks nothing is asked for. */
+  note(what: () => Partial<Noted>): void;
 }
 
 const nothing = (): void => {};
@@ -86,8 +85,8 @@ export function observe(head: HttpHead, outlet: Outlet, { onAccess, onMetrics }:
   let isOver = false;
 
   const begin = (code: number): void => {
+    firstByteMs ??= performance.now() - start;
     status = code;
-    firstByteMs = performance.now() - start;
   };
   const finish = (outcome: AccessEntry["outcome"]): void => {
     if (isOver) return;
@@ -96,7 +95,7 @@ export function observe(head: HttpHead, outlet: Outlet, { onAccess, onMetrics }:
     const both = {
       status,
       durationMs: performance.now() - start,
-      requestBytes: toByteLength(noted.requestText ?? ""),
+      requestBytes: noted.requestBytes ?? 0,
       responseBytes,
       rpcCode,
     };
@@ -132,19 +131,25 @@ export function observe(head: HttpHead, outlet: Outlet, { onAccess, onMetrics }:
   });
   return {
     note(what) {
-      noted = { ...noted, ...what };
+      if (!isOver) noted = { ...noted, ...what() };
     },
     outlet: {
       answer(code: number, headers: Headers, body?: string): void {
-        begin(code);
-        responseBytes = body === undefined ? 0 : toByteLength(body);
-        rpcCode = codeIn(body ?? "");
-        outlet.answer(code, headers, body);
-        finish("answered");
+        const tell = (): void => {
+          begin(code);
+          responseBytes = body === undefined ? 0 : toByteLength(body);
+          rpcCode = codeIn(body ?? "");
+        };
+        outlet.answer(code, headers, body, (isWhole) => {
+          tell();
+          finish(isWhole ? "answered" : "gone");
+        });
+        // What the reader takes its time for has begun all the same.
+        if (!isOver) tell();
       },
       stream(headers: Headers): EventSink {
-        begin(200);
         const sink = outlet.stream(headers);
+        if (!isOver) begin(200);
         return {
           write(text) {
             responseBytes += toByteLength(text);
@@ -153,8 +158,7 @@ export function observe(head: HttpHead, outlet: Outlet, { onAccess, onMetrics }:
             sink.write(text);
           },
           end() {
-            sink.end();
-            finish("streamed");
+            sink.end((isWhole) => finish(isWhole ? "streamed" : "gone"));
           },
           abort() {
             sink.abort();
@@ -182,7 +186,7 @@ function codeIn(text: string): number | undefined {
 
 const encoder = new TextEncoder();
 
-function toByteLength(text: string): number {
+export function toByteLength(text: string): number {
   return encoder.encode(text).length;
 }
 

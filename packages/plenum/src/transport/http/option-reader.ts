@@ -8,6 +8,7 @@ export interface OptionReader {
   /** The first is the fallback. */
   choice<C extends string>(key: string, choices: readonly [C, ...C[]]): C;
   run<F>(key: string): F | undefined;
+  text(key: string): string | undefined;
   texts(key: string): readonly string[] | undefined;
   /** Names of headers, in lower case. */
   headers(key: string): readonly string[];
@@ -32,22 +33,28 @@ export interface OptionGroup {
   readonly group?: string;
   /** What the object could have been instead, for messages: "true, false or". */
   readonly or?: string;
+  /** What to write for names that others have for an option. */
+  readonly synonyms?: { readonly [name: string]: string };
 }
 
 /** What setTimeout takes; anything longer would fire at once. */
 const maxTimerMs = 2_147_483_647;
 
 /** Throws a TypeError for what is no object, or has an option that is not known. */
-export function createReader(options: unknown, { caller, known, group, or }: OptionGroup): OptionReader {
+export function createReader(options: unknown, { caller, known, group, or, synonyms = {} }: OptionGroup): OptionReader {
   const label = (key: string): string => (group ? `${group}.${key}` : key);
   if (!isRecord(options)) {
     const must = or ? `${or} an object` : "an object";
-    throw new TypeError(`${caller}: ${group ? `"${group}"` : "options"} must be ${must}, not ${toKind(options)}`);
+    const hint = !group && known.includes("port") && typeof options === "number" ? `: { port: ${options} }` : "";
+    const what = group ? `"${group}"` : "options";
+    throw new TypeError(`${caller}: ${what} must be ${must}${hint || `, not ${toKind(options)}`}`);
   }
   for (const key of Object.keys(options)) {
     if (known.includes(key)) continue;
+    const synonym = Object.hasOwn(synonyms, key) ? synonyms[key] : undefined;
     const nearest = nearestTo(key, known);
-    const hint = nearest ? `: did you mean "${label(nearest)}"?` : `; there are ${known.join(", ")}`;
+    const guess = nearest ? `: did you mean "${label(nearest)}"?` : `; there are ${known.join(", ")}`;
+    const hint = synonym === undefined ? guess : `: ${synonym}`;
     throw new TypeError(`${caller}: option ${quote(label(key))} is unknown${hint}`);
   }
 
@@ -96,6 +103,10 @@ export function createReader(options: unknown, { caller, known, group, or }: Opt
       const problem = checkPath(value);
       if (problem) throw new TypeError(`${caller}: "${label(key)}" is ${quote(value)}: ${problem}`);
       return value;
+    },
+    text(key) {
+      const value = options[key];
+      return value === undefined || typeof value === "string" ? value : fail(key, "a string");
     },
     run<F>(key: string) {
       const value = options[key];

@@ -103,6 +103,12 @@ describe("what is given", () => {
   });
 });
 
+test("a port in place of the options is told where it goes", () => {
+  expect(toWrong(3000, ["port"])).toThrow("serveHttp: options must be an object: { port: 3000 }");
+  expect(toWrong(3000)).toThrow("serveHttp: options must be an object, not 3000");
+  expect(toWrong({ hostname: "::1" }, ["port", "host"])).toThrow('option "hostname" is unknown: write "host"');
+});
+
 describe("unknown names", () => {
   test.each<[object, RegExp]>([
     [{ allowedHost: ["a"] }, /^serveHttp: option "allowedHost" is unknown: did you mean "allowedHosts"\?$/],
@@ -115,7 +121,12 @@ describe("unknown names", () => {
     [{ quux: 1 }, /option "quux" is unknown; there are revisions, /],
     [{ "\u202e\n": 1 }, /option "\\u\{202e\}\\n" is unknown/],
     [JSON.parse('{"__proto__":1}'), /option "__proto__" is unknown/],
-    [{ port: 1 }, /option "port" is unknown/],
+    [{ port: 1 }, /option "port" is unknown: a handler listens nowhere itself/],
+    [{ endpoint: "/" }, /option "endpoint" is unknown: write "path"$/],
+    [{ stateless: true }, /option "stateless" is unknown: write "sessions: false"$/],
+    [{ sessionIdGenerator: undefined }, /is unknown: write "sessions: \{ createId \}", or "sessions: false"/],
+    [{ enableJsonResponse: true }, /is unknown: "answers" is "auto" by default/],
+    [{ constructor: 1 }, /option "constructor" is unknown; there are revisions, /],
   ])("%j", (options, message) => {
     expect(toWrong(options)).toThrow(TypeError);
     expect(toWrong(options)).toThrow(message);

@@ -5,7 +5,7 @@ import type { TelemetryApi } from "../../protocol/trace.ts";
 import { quote } from "../../util/quote.ts";
 import type { Authenticate, Route } from "./exchange.ts";
 import type { AccessEntry, Hooks, MetricsSample } from "./observe.ts";
-import { checkPath, createReader, isRecord, toKind } from "./option-reader.ts";
+import { checkPath, createReader, isRecord, type OptionReader, toKind } from "./option-reader.ts";
 
 /** Sessions of 2025-11-25 and older. 2026-07-28 has none. */
 export interface SessionOptions {
@@ -80,11 +80,14 @@ export interface HttpOptions extends Omit<ServeOptions, "maxInFlight"> {
   readonly maxBodyBytes?: number;
   /** How long a body may take to arrive; then 408. Infinity: for ever. Default 30 000. */
   readonly bodyTimeoutMs?: number;
-  /** How long a reader of a stream may take nothing while something waits for it; then it is cut off. Default 30 000. */
+  /** How long the reader of an answer or a stream may take nothing while something waits for it; then it is cut off. Default 30 000. */
   readonly readerTimeoutMs?: number;
-  /** Bytes that may wait for the reader of one stream; beyond them it is cut off. Default 4 MiB. */
+  /** Bytes that may wait for the reader of one stream when more is to be sent; beyond them it is cut off. Default 4 MiB. */
   readonly maxQueuedBytes?: number;
-  /** Requests that may be open at once, those that merely listen not counted; more are refused with 503. Default 1000. */
+  /**
+   * Requests that may be open at once, those that merely listen not counted; more are refused with 503. A handler whose client
+   * has left counts until it ends. Default 1000.
+   */
   readonly maxInFlight?: number;
   /** Streams that may be open at once, listening or answering; more are refused with 503. Default 10 000. */
   readonly maxStreams?: number;
@@ -169,6 +172,26 @@ const names: readonly (keyof HttpSettings)[] = [
   ...(["keepAliveMs", "streamAfterMs", "retryMs", "telemetry", "onAccess", "onMetrics"] as const),
 ];
 
+/** What options are called elsewhere, and what stands for them here. */
+const synonyms = {
+  endpoint: 'write "path"',
+  basePath: 'write "path"',
+  stateless: 'write "sessions: false"',
+  sessionIdGenerator: 'write "sessions: { createId }", or "sessions: false" for no sessions',
+  enableJsonResponse: '"answers" is "auto" by default: JSON, unless something is sent before the answer',
+  enableDnsRebindingProtection: 'Host and Origin are always checked: write "allowedHosts" and "allowedOrigins"',
+  eventStore: 'write "sessions: { maxEvents }"',
+};
+const listens = { hostname: 'write "host"' };
+const listensNowhere = "a handler listens nowhere itself: give it to what listens, or use serveHttp";
+const handles = { port: listensNowhere, host: listensNowhere, hostname: listensNowhere };
+
+/** Throws a TypeError for what is no object, or has an option that is not known. */
+export function readOptions(options: unknown, name: string, extra: readonly string[] = []): OptionReader {
+  const others = extra.includes("port") ? listens : handles;
+  return createReader(options, { caller: name, known: [...names, ...extra], synonyms: { ...synonyms, ...others } });
+}
+
 /**
  * Checks the options and fills in what is not given; undefined counts as not given. Throws a TypeError that says what to
  * give instead.
@@ -176,7 +199,7 @@ const names: readonly (keyof HttpSettings)[] = [
  * @param extra names of options that the caller has besides, and checks itself
  */
 export function toSettings(options: HttpOptions, name: string, extra: readonly string[] = []): HttpSettings {
-  const given = createReader(options, { caller: name, known: [...names, ...extra] });
+  const given = readOptions(options, name, extra);
   const path = given.path("path");
   const sessions = toSessions(options.sessions, name);
   const sse = toSse(options.sse, name);

@@ -85,6 +85,29 @@ export function createGuard(
 }
 
 /**
+ * A host with its port by which clients can call a server that listens on this address, in the spelling of a URL: one that
+ * passes the check, if there is any.
+ */
+export function toReachable(
+  address: string,
+  port: number,
+  settings: Pick<HttpSettings, "allowedHosts" | "allowedOrigins" | "dangerouslyAllowAnyHost" | "auth">,
+): string {
+  const guard = createGuard(settings);
+  const isEverywhere = address === "0.0.0.0" || address === "::";
+  const own = isEverywhere ? "127.0.0.1" : address.includes(":") ? `[${address}]` : address;
+  const ways = [own];
+  if (address === "::") ways.push("[::1]");
+  if (isEverywhere || isLoopback(address)) ways.push("localhost");
+  const named = settings.allowedHosts?.filter((entry) => !entry.startsWith("*.")) ?? [];
+  const all = [...ways, ...named].map((way) => (/:\d+$/.test(way) ? way : `${way}:${port}`));
+  const passes = (host: string): boolean =>
+    guard.check({ method: "GET", path: "/", query: "", header: (name) => (name === "host" ? host : undefined) }) ===
+    undefined;
+  return all.find(passes) ?? `${own}:${port}`;
+}
+
+/**
  * Whether only this machine reaches it: localhost, an address of 127.0.0.0/8 written as four numbers, or ::1, with or
  * without brackets. Other spellings of the same are not worth the doubt.
  */

@@ -11,13 +11,22 @@ export interface Pulse {
   add(one: Beating): () => void;
 }
 
+/** What is wrong with one stream is its own affair: the others go on, and so does the process. */
+function beat(one: Beating, now: number): void {
+  try {
+    one.beat(now);
+  } catch {
+    // Whoever writes to it next is told the same.
+  }
+}
+
 /** One timer for all, which runs only while there is somebody. */
 export function createSharedPulse(periodMs: number): Pulse {
   const all = new Set<Beating>();
   let timer: ReturnType<typeof setInterval> | undefined;
   const tick = (): void => {
     const now = Date.now();
-    for (const one of all) one.beat(now);
+    for (const one of all) beat(one, now);
     if (all.size > 0) return;
     clearInterval(timer);
     timer = undefined;
@@ -39,7 +48,7 @@ export function createSharedPulse(periodMs: number): Pulse {
 export function createOwnPulse(periodMs: number): Pulse {
   return {
     add(one) {
-      const timer = setInterval(() => one.beat(Date.now()), periodMs);
+      const timer = setInterval(() => beat(one, Date.now()), periodMs);
       (timer as { unref?(): void }).unref?.();
       return () => clearInterval(timer);
     },

@@ -2,7 +2,7 @@
 // its reader does not keep up.
 import { type ErrorResponse, formatMessage, type RequestId } from "../../jsonrpc/message.ts";
 import { keepAlive } from "./event.ts";
-import { type EventSink, type Headers, HttpFault, type Outlet } from "./exchange.ts";
+import { type EventSink, type Headers, HttpFault, noSink, type Outlet } from "./exchange.ts";
 import { eventHeaders, jsonHeaders } from "./headers.ts";
 import type { HttpSettings } from "./options.ts";
 import type { Beating, Pulse } from "./pulse.ts";
@@ -83,9 +83,11 @@ export class Reply {
       throw new HttpFault(503, "Too many streams are open. Try again later", -32603, { "retry-after": "5" });
   }
 
+  /** Look at `isOver` afterwards: it may turn out that the client is gone. */
   stream(headers?: Headers): EventSink {
     if (this.#isOver) return noSink;
     const sink = this.#outlet.stream({ ...eventHeaders, ...this.#extra, ...headers });
+    if (this.#isOver) return noSink;
     this.#sink = new Sink(sink, this.#ground, (isLost) => (isLost ? this.#lose() : this.#end()));
     return this.#sink;
   }
@@ -121,9 +123,11 @@ class Sink implements EventSink, Beating {
   readonly #stop: () => void;
   #isOver = false;
   #wroteAt = Date.now();
-  /** Since when the reader has been behind, and by how much at its best since. */
+  /** How much had to wait, ever; and of it how much was taken, when that was last seen. */
+  #queuedBytes = 0;
+  #takenBytes = 0;
+  /** Since when the reader has been behind and has taken nothing. */
   #behindSince = 0;
-  #least = 0;
 
   constructor(sink: EventSink, ground: ReplyGround, ended: (isLost: boolean) => void) {
     this.#sink = sink;
@@ -139,9 +143,15 @@ class Sink implements EventSink, Beating {
 
   write(text: string): void {
     if (this.#isOver) return;
+    // What is written now counts from the next on: nobody could have read it yet, however long it is.
+    const waiting = this.#sink.waitingBytes;
+    if (waiting > this.#ground.settings.maxQueuedBytes) {
+      this.abort();
+      return;
+    }
     this.#sink.write(text);
+    this.#queuedBytes += Math.max(0, this.#sink.waitingBytes - waiting);
     this.#wroteAt = Date.now();
-    if (this.#sink.waitingBytes > this.#ground.settings.maxQueuedBytes) this.abort();
   }
 
   end(): void {
@@ -163,10 +173,11 @@ class Sink implements EventSink, Beating {
   beat(now: number): void {
     const { keepAliveMs, readerTimeoutMs } = this.#ground.settings;
     const waiting = this.#sink.waitingBytes;
-    // Whoever takes a little now and then is slow, but there.
-    if (waiting === 0 || waiting < this.#least || this.#behindSince === 0) {
+    const taken = this.#queuedBytes - waiting;
+    // Whoever takes a little now and then is slow, but there; though as much may come as it takes.
+    if (waiting === 0 || taken > this.#takenBytes || this.#behindSince === 0) {
       this.#behindSince = waiting === 0 ? 0 : now;
-      this.#least = waiting;
+      this.#takenBytes = taken;
     } else if (now - this.#behindSince >= readerTimeoutMs) {
       this.abort();
       return;
@@ -182,5 +193,3 @@ class Sink implements EventSink, Beating {
     return true;
   }
 }
-
-const noSink: EventSink = { write() {}, end() {}, abort() {}, waitingBytes: 0 };

@@ -2,7 +2,7 @@
 // never passed over in silence.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { EventLog, parseEventId } from "./resume.ts";
+import { EventBudget, EventLog, parseEventId } from "./resume.ts";
 
 interface Seen {
   readonly id: string;
@@ -52,7 +52,7 @@ class Model {
 
 /** What an event counts for beside its text. */
 const overhead = ((): number => {
-  const budget = { bytes: 0, maxBytes: Number.POSITIVE_INFINITY };
+  const budget = new EventBudget(Number.POSITIVE_INFINITY);
   new EventLog(1, Number.POSITIVE_INFINITY, budget).append(0, "");
   return budget.bytes;
 })();
@@ -78,19 +78,18 @@ describe("an event log", () => {
     });
     fc.assert(
       fc.property(given, ({ maxEvents, maxBytes, shared, steps }) => {
-        const budget = { bytes: 0, maxBytes: shared };
+        const budget = new EventBudget(shared);
         const logs = [0, 1].map(() => ({ log: new EventLog(maxEvents, maxBytes, budget), model: new Model() }));
         for (const [which, { kind, stream, size }] of steps) {
           const { log, model } = logs[which] as (typeof logs)[number];
           if (kind === "append") {
             const data = "x".repeat(size);
             model.append(stream, data, log.append(stream, data));
-            const others = bytesOf((logs[1 - which] as (typeof logs)[number]).model.kept);
-            const isFull = (): boolean => {
-              const bytes = bytesOf(model.kept);
-              return model.kept.length > maxEvents || bytes > maxBytes || bytes + others > shared;
-            };
-            while (model.kept.length > 0 && isFull()) model.kept.shift();
+            const { model: other } = logs[1 - which] as (typeof logs)[number];
+            while (model.kept.length > maxEvents || bytesOf(model.kept) > maxBytes) model.kept.shift();
+            // Who keeps most makes room, and the one that needs it where both keep the same.
+            while (bytesOf(model.kept) + bytesOf(other.kept) > shared)
+              (bytesOf(other.kept) > bytesOf(model.kept) ? other : model).kept.shift();
           } else if (kind === "mark") model.take(stream, log.mark(stream));
           else if (kind === "forget") {
             log.forget(stream);
@@ -119,8 +118,33 @@ describe("an event log", () => {
     );
   });
 
+  test("one that keeps much makes room for those that keep little", () => {
+    const budget = new EventBudget(100 * (overhead + 20));
+    const greedy = new EventLog(1000, Number.POSITIVE_INFINITY, budget);
+    for (let i = 0; i < 200; i++) greedy.append(0, "0123456789");
+    const others = Array.from({ length: 50 }, () => new EventLog(1000, Number.POSITIVE_INFINITY, budget));
+    const ids = others.map((log) => log.append(1, "0123456789"));
+    others.forEach((log, i) => {
+      expect(log.after(1, 0)).toEqual([expect.objectContaining({ id: ids[i] })]);
+    });
+    expect(budget.bytes).toBeLessThanOrEqual(budget.maxBytes);
+  });
+
+  test("what is old and was given is let go, and is a gap for who has not had it", () => {
+    const log = new EventLog(10, 10_000, new EventBudget(10_000));
+    const ids = ["a", "b", "c"].map((data) => log.append(0, data));
+    const other = log.append(1, "d");
+    log.trim(0, 2, Date.now() - 1000);
+    expect(log.after(0, 0)).toHaveLength(3);
+    log.trim(0, 2, Date.now());
+    expect(log.rest(0, 0).map(({ id }) => id)).toEqual([ids[2]]);
+    expect(log.after(0, 1)).toBeUndefined();
+    expect(log.after(0, 2)).toHaveLength(1);
+    expect(log.rest(1, 0).map(({ id }) => id)).toEqual([other]);
+  });
+
   test("nothing is left in the shared budget by a log that is cleared", () => {
-    const budget = { bytes: 0, maxBytes: 100_000 };
+    const budget = new EventBudget(100_000);
     const log = new EventLog(10, 100_000, budget);
     for (let i = 0; i < 25; i++) log.append(i % 3, "some data");
     expect(budget.bytes).toBeGreaterThan(0);
@@ -130,7 +154,7 @@ describe("an event log", () => {
   });
 
   test("an event that is too big to be kept is a gap for who has not had it, and for nobody else", () => {
-    const log = new EventLog(10, 10_000, { bytes: 0, maxBytes: 100_000 });
+    const log = new EventLog(10, 10_000, new EventBudget(100_000));
     const first = parseEventId(log.append(1, "a"))?.number ?? 0;
     const big = parseEventId(log.append(1, "b".repeat(10_000)))?.number ?? 0;
     const other = log.append(2, "c");
@@ -142,7 +166,7 @@ describe("an event log", () => {
 
 describe("an event id", () => {
   test("leads to its stream and its place", () => {
-    const log = new EventLog(10, 10_000, { bytes: 0, maxBytes: 10_000 });
+    const log = new EventLog(10, 10_000, new EventBudget(10_000));
     expect(parseEventId(log.append(7, "x"))).toEqual({ stream: 7, number: 1 });
     expect(parseEventId(log.mark(0))).toEqual({ stream: 0, number: 2 });
   });

@@ -6,15 +6,37 @@ export interface LoggedEvent {
   readonly data: string;
 }
 
-/** How much all sessions of a server keep together. */
-export interface EventBudget {
-  bytes: number;
+/** How much all sessions of a server keep together. Whoever keeps most makes room. */
+export class EventBudget {
   readonly maxBytes: number;
+  bytes = 0;
+  /** Those that keep something. */
+  readonly #logs = new Set<EventLog>();
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  add(log: EventLog): void {
+    this.#logs.add(log);
+  }
+
+  delete(log: EventLog): void {
+    this.#logs.delete(log);
+  }
+
+  /** @param own the one that needs room, and makes it where all keep the same */
+  largest(own: EventLog): EventLog {
+    let largest = own;
+    for (const log of this.#logs) if (log.bytes > largest.bytes) largest = log;
+    return largest;
+  }
 }
 
 interface Kept extends LoggedEvent {
   readonly stream: number;
   readonly number: number;
+  readonly at: number;
 }
 
 /** Of an event beside its text, and of its stream. */
@@ -25,7 +47,8 @@ export class EventLog {
   readonly #maxBytes: number;
   readonly #budget: EventBudget;
   #events: Kept[] = [];
-  #bytes = 0;
+  /** How much is kept here. */
+  bytes = 0;
   #next = 1;
   /** The newest event of each stream that is not kept any more. */
   readonly #dropped = new Map<number, number>();
@@ -50,9 +73,10 @@ export class EventLog {
   append(stream: number, data: string): string {
     const number = this.#next++;
     const id = `${stream}-${number}`;
-    this.#events.push({ id, data, stream, number });
+    if (this.#events.push({ id, data, stream, number, at: Date.now() }) === 1) this.#budget.add(this);
     this.#count(data, 1);
-    while (this.#events.length > 0 && this.#isFull()) this.#drop();
+    while (this.#events.length > this.#maxEvents || this.bytes > this.#maxBytes) this.drop();
+    while (this.#budget.bytes > this.#budget.maxBytes) this.#budget.largest(this).drop();
     return id;
   }
 
@@ -77,35 +101,46 @@ export class EventLog {
 
   /** Forgets a stream. */
   forget(stream: number): void {
+    this.#keep((event) => event.stream !== stream);
     this.#dropped.delete(stream);
-    const left: Kept[] = [];
-    for (const event of this.#events) {
-      if (event.stream === stream) this.#count(event.data, -1);
-      else left.push(event);
-    }
-    this.#events = left;
+  }
+
+  /** Lets go of the events of a stream up to one of them, where they are older than `before`. */
+  trim(stream: number, number: number, before: number): void {
+    this.#keep((event) => event.stream !== stream || event.number > number || event.at > before);
   }
 
   clear(): void {
-    for (const { data } of this.#events) this.#count(data, -1);
-    this.#events = [];
+    this.#keep(() => false);
     this.#dropped.clear();
   }
 
-  #isFull(): boolean {
-    const { bytes, maxBytes } = this.#budget;
-    return this.#events.length > this.#maxEvents || this.#bytes > this.#maxBytes || bytes > maxBytes;
-  }
-
-  #drop(): void {
+  /** Lets go of the oldest event. */
+  drop(): void {
     const oldest = this.#events.shift() as Kept;
     this.#dropped.set(oldest.stream, oldest.number);
     this.#count(oldest.data, -1);
+    if (this.#events.length === 0) this.#budget.delete(this);
+  }
+
+  #keep(isKept: (event: Kept) => boolean): void {
+    if (this.#events.length === 0) return;
+    const left: Kept[] = [];
+    for (const event of this.#events) {
+      if (isKept(event)) {
+        left.push(event);
+        continue;
+      }
+      this.#dropped.set(event.stream, event.number);
+      this.#count(event.data, -1);
+    }
+    this.#events = left;
+    if (left.length === 0) this.#budget.delete(this);
   }
 
   #count(data: string, sign: 1 | -1): void {
     const bytes = sign * (data.length * 2 + overheadBytes);
-    this.#bytes += bytes;
+    this.bytes += bytes;
     this.#budget.bytes += bytes;
   }
 }

@@ -1,7 +1,7 @@
 // The web-standard feed of the HTTP core: a Request in, a Response out. For Workers, Deno, Bun, Hono, Next and whatever else
 // speaks fetch. Runtime-neutral.
 import type { Endpoint } from "../../protocol/endpoint.ts";
-import { readUtf8 } from "./body.ts";
+import { bodyIsRead, readUtf8 } from "./body.ts";
 import { type EventSink, type Headers, HttpFault, type HttpRequest, type Outlet } from "./exchange.ts";
 import { createCore } from "./handler.ts";
 import { type HttpOptions, type HttpSettings, toSettings } from "./options.ts";
@@ -74,6 +74,7 @@ export function tooLarge(maxBytes: number): HttpFault {
 
 async function readBody(request: Request, maxBytes: number, timeoutMs: number): Promise<string> {
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (request.bodyUsed || request.body?.locked) throw bodyIsRead();
   const reader = request.body?.getReader();
   if (!reader) return "";
   try {
@@ -112,11 +113,12 @@ function toOutlet(request: Request, resolve: (response: Response) => void, over:
   // Not every runtime aborts the request's signal when the client leaves; the stream is cancelled in any case.
   request.signal?.addEventListener("abort", lose, { once: true });
   return {
-    answer(status, headers, body) {
+    answer(status, headers, body, told) {
       const text = body === undefined || status === 204 ? null : body;
       const response = new Response(text, { status, headers: toInit(headers) });
       finish();
       resolve(response);
+      told?.(true);
     },
     stream(headers) {
       let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -133,10 +135,11 @@ function toOutlet(request: Request, resolve: (response: Response) => void, over:
         write(text) {
           if (!isOver) controller?.enqueue(encoder.encode(text));
         },
-        end() {
+        end(told) {
           if (isOver) return;
           finish();
           controller?.close();
+          told?.(true);
         },
         abort() {
           if (isOver) return;

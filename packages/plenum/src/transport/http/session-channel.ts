@@ -3,6 +3,7 @@
 import type { Channel, Receiver } from "../../jsonrpc/channel.ts";
 import { formatMessage, type Incoming, type Message, type RequestId } from "../../jsonrpc/message.ts";
 import type { Sender } from "../../protocol/endpoint.ts";
+import { McpError } from "../../protocol/errors.ts";
 import type { Reply } from "./reply.ts";
 import type { EventLog } from "./resume.ts";
 import { type OnAnswer, SessionStream, type StreamRules } from "./session-stream.ts";
@@ -51,7 +52,10 @@ export class SessionChannel implements Channel {
     } else if (about === undefined) {
       for (const one of messages) this.#stream(listening).push(formatMessage(one));
     } else {
-      for (const one of messages) stream?.push(formatMessage(one));
+      for (const one of messages) {
+        // A question that cannot go out would be waited for in vain.
+        if (!stream?.push(formatMessage(one)) && "id" in one && "method" in one) this.#fail(one.id);
+      }
     }
   }
 
@@ -102,6 +106,7 @@ export class SessionChannel implements Channel {
   /** What was answered long ago is not asked for any more. */
   forget(before: number): void {
     for (const stream of this.#streams.values()) if (stream.endedAt <= before) this.#drop(stream);
+    this.#streams.get(listening)?.trim(before);
   }
 
   close(): void {
@@ -113,6 +118,11 @@ export class SessionChannel implements Channel {
     this.#byRequest.clear();
     this.#log.clear();
     queueMicrotask(() => this.#receiver?.closed());
+  }
+
+  #fail(id: RequestId): void {
+    const why = "The client cannot be asked now, since too many streams are open (the option maxStreams)";
+    this.#receiver?.failed?.(id, new McpError("connection_lost", why));
   }
 
   /** The requests of a body are answered together, those among them that were cancelled by nothing. */

@@ -95,33 +95,32 @@ export class SessionStream implements Beating {
     if (!this.#onAnswer && now - this.#startedAt >= streamAfterMs) this.#stream();
   }
 
-  /** Something before the answer, or about no request. */
-  push(data: string): void {
+  /** Something before the answer, or about no request. False where there is no way for it. */
+  push(data: string): boolean {
     if (this.#onAnswer) {
       this.#early.push(data);
-      return;
+      return true;
     }
     // A change that nobody has listened for yet is told once, however often it happens: most who do not listen never will.
-    if (this.#isUnheard && this.#log.has(this.id, data)) return;
+    if (this.#isUnheard && this.#log.has(this.id, data)) return true;
     this.#stream();
-    this.#write(data);
+    this.#write([data]);
+    return this.#isStreaming;
   }
 
   /** The answer to a request, or those to a batch. */
   answer(texts: readonly string[], isBatch: boolean): void {
     const sessionId = this.#onAnswer?.(this.#reply !== undefined);
     const headers = sessionId === undefined ? undefined : { "mcp-session-id": sessionId };
-    if (this.#onAnswer && (this.#rules.settings.answers === "stream" || this.#early.length > 0)) {
-      this.#stream(headers);
-      for (const early of this.#early) this.#write(early);
-    }
+    const early = this.#early.splice(0);
+    if (this.#onAnswer && (this.#rules.settings.answers === "stream" || early.length > 0)) this.#stream(headers);
     this.#onAnswer = undefined;
     if (!this.#isStreaming) {
       this.#reply?.json(200, isBatch ? `[${texts.join(",")}]` : (texts[0] as string), headers);
       this.#end(true);
       return;
     }
-    for (const text of texts) this.#write(text);
+    this.#write([...early, ...texts]);
     this.#end(false);
   }
 
@@ -152,10 +151,17 @@ export class SessionStream implements Beating {
     return true;
   }
 
+  /** Lets go of what a connection was given long ago. */
+  trim(before: number): void {
+    this.#log.trim(this.id, this.#given, before);
+  }
+
   /** Ends the connection but not the stream: the client comes back for the rest. */
   disconnect(retryMs: number = this.#rules.settings.retryMs): void {
     if (!this.#rules.polls() || this.endedAt !== Number.POSITIVE_INFINITY) return;
     this.#stream();
+    // Where no stream could be opened the client waits for its answer as before.
+    if (!this.#isStreaming) return;
     this.#sink?.write(formatRetry(retryMs));
     this.#leave();
   }
@@ -178,6 +184,7 @@ export class SessionStream implements Beating {
 
   #attach(reply: Reply, isPrimed: boolean, headers?: Headers): void {
     const sink = reply.stream(headers);
+    if (reply.isOver) return;
     this.#sink = sink;
     reply.onGone(() => {
       if (this.#sink === sink) this.#sink = undefined;
@@ -186,13 +193,18 @@ export class SessionStream implements Beating {
       sink.write(formatPrimer(this.#log.mark(this.id), this.#rules.settings.retryMs));
   }
 
-  #write(data: string): void {
+  /** All at once: none of them is late because of the others. */
+  #write(events: readonly string[]): void {
     if (!this.#isStreaming) return;
-    const id = this.#log.append(this.id, data);
-    this.#last = Number(id.split("-")[1]);
+    let text = "";
+    for (const data of events) {
+      const id = this.#log.append(this.id, data);
+      this.#last = Number(id.split("-")[1]);
+      text += formatEvent(data, id);
+    }
     if (!this.#sink) return;
     this.#given = this.#last;
-    this.#sink.write(formatEvent(data, id));
+    this.#sink.write(text);
   }
 
   #end(isForgotten: boolean): void {
@@ -206,7 +218,9 @@ export class SessionStream implements Beating {
     this.#sink?.end();
     this.#sink = undefined;
     // Where no stream could be opened: nobody is left without an answer.
-    this.#reply?.fault(new HttpFault(503, "Too many streams are open. Try again later", -32603, { "retry-after": "5" }));
+    this.#reply?.fault(
+      new HttpFault(503, "Too many streams are open. Try again later", -32603, { "retry-after": "5" }),
+    );
     this.#reply = undefined;
   }
 }

@@ -3,6 +3,7 @@
 import { formatMessage, type Incoming, type RequestId, type Single } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import type { ServeOptions } from "../../protocol/negotiate.ts";
+import { toPrincipal } from "../../protocol/principal.ts";
 import { factsOf, isRevision, type Revision } from "../../protocol/revisions.ts";
 import { assertBatch, requestsOf } from "./batch.ts";
 import { HttpFault, type HttpHead } from "./exchange.ts";
@@ -10,9 +11,9 @@ import { accepts } from "./headers.ts";
 import type { HttpSettings, SessionSettings } from "./options.ts";
 import type { Pulse } from "./pulse.ts";
 import type { Reply } from "./reply.ts";
-import { parseEventId } from "./resume.ts";
+import { EventBudget, parseEventId } from "./resume.ts";
 import type { SessionChannel } from "./session-channel.ts";
-import { createSessionId, createTable, openSession, ownerOf, type Table } from "./sessions.ts";
+import { createSessionId, createTable, openSession, type Table } from "./sessions.ts";
 
 interface Session {
   readonly id: string;
@@ -33,6 +34,10 @@ export interface Sessioned {
   disconnect(retryMs?: number): void;
   close(graceMs: number): Promise<void>;
 }
+
+const sessionMissing = "Mcp-Session-Id is missing. A session is opened with initialize, without that header";
+/** For whoever speaks the era without sessions, but not so that it is noticed. */
+const statelessNeeds = ". 2026-07-28 has no sessions: it needs MCP-Protocol-Version, Mcp-Method and _meta";
 
 /** Of all sessions together, for each byte that one may have: most keep nothing most of the time. */
 const sharedEvents = 32;
@@ -64,14 +69,14 @@ export function createSessioned(
   // Calls go on when their connection is lost: what one client can set going is bounded by itself.
   const options: ServeOptions = { revisions: spoken, maxSubscriptions, askTimeoutMs, maxInFlight };
   const table: Table<Session> = createTable(limits);
-  const budget = { bytes: 0, maxBytes: limits.maxEventBytes * sharedEvents };
+  const budget = new EventBudget(limits.maxEventBytes * sharedEvents);
 
   function find(head: HttpHead, auth: AuthInfo | undefined): Session {
     const id = head.header("mcp-session-id");
     if (id === undefined)
-      throw new HttpFault(400, "Mcp-Session-Id is missing. A session is opened with initialize, without that header");
+      throw new HttpFault(400, sessionMissing + (settings.revisions.length > spoken.length ? statelessNeeds : ""));
     readVersion(head, spoken);
-    return table.find(id, ownerOf(auth));
+    return table.find(id, toPrincipal(auth));
   }
 
   function initialize(
@@ -82,7 +87,7 @@ export function createSessioned(
     reply: Reply,
   ): void {
     table.assertRoom();
-    const owner = ownerOf(auth);
+    const owner = toPrincipal(auth);
     const sessionId = createSessionId(limits, (taken) => table.has(taken));
     const { channel, serving } = openSession(endpoint, settings, limits, options, budget, pulse);
     table.claim(sessionId, serving);
@@ -155,12 +160,7 @@ export function createSessioned(
       for (const { channel } of table.values()) channel.disconnect(retryMs);
     },
 
-    async close(graceMs) {
-      table.stop();
-      const open = [...table.values()];
-      for (const { serving } of open) serving.close(graceMs);
-      await Promise.all(open.map(({ serving }) => serving.closed));
-    },
+    close: (graceMs) => table.close(graceMs),
   };
 }
 

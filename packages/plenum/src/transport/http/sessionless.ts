@@ -1,6 +1,6 @@
 // Streamable HTTP of 2025-03-26 to 2025-11-25 without sessions: any process can answer any request. Nothing can be asked of
 // the client, and nothing reaches it outside its requests.
-import type { Incoming, Single } from "../../jsonrpc/message.ts";
+import type { ErrorResponse, Incoming, Request, RequestId, Single } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { serveUnbound } from "../../protocol/negotiate.ts";
 import { factsOf, type Revision } from "../../protocol/revisions.ts";
@@ -29,14 +29,19 @@ export function createSessionless(endpoint: Endpoint, settings: HttpSettings, gr
     const isBatch = incoming.kind === "batch";
     const members: readonly Single[] = isBatch ? incoming.members : [incoming as Single];
     if (isBatch) assertBatch(members, factsOf(revision).batches);
-    const requests = requestsOf(members);
-    if (new Set(requests.map(({ id }) => id)).size < requests.length)
-      throw new HttpFault(400, "Invalid request: two requests of a batch have the same id");
-    if (members.some(({ kind }) => kind === "invalid"))
-      throw new HttpFault(400, "Invalid request: a member of the batch is no message");
+    const requests = new Map<RequestId, Request>();
+    // What is wrong with a member costs its own answer only.
+    const refusals: ErrorResponse[] = members.flatMap((member) => (member.kind === "invalid" && member.answer) || []);
+    for (const request of requestsOf(members)) {
+      const { id } = request;
+      const error = { code: -32600, message: "Invalid request: this id is still open" };
+      if (requests.has(id)) refusals.push({ jsonrpc: "2.0", id, error });
+      else requests.set(id, request);
+    }
     // Notifications and responses belong to what is not there.
-    if (requests.length === 0) return reply.empty(202);
-    Answering.begin(ground, reply, requests, {
+    if (requests.size === 0) return reply.empty(202);
+    Answering.begin(ground, reply, [...requests.values()], {
+      refusals,
       sender: { ...(auth && { auth }), header: (name) => head.header(name) },
       isBatch,
       hasStatus: false,

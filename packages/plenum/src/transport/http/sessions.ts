@@ -1,6 +1,6 @@
 // The sessions of one HTTP server: made by a handshake, found by their id and their owner, ended by the client, by idleness
 // and by age. Nobody else's session can be told from one that never was.
-import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
+import type { Endpoint } from "../../protocol/endpoint.ts";
 import { type ServeOptions, type Serving, serve } from "../../protocol/negotiate.ts";
 import { encodeBase64Url } from "../../util/base64url.ts";
 import { HttpFault } from "./exchange.ts";
@@ -33,16 +33,25 @@ export interface Table<S extends Lasting> {
   /** Only if it is this one's: the id may be another's by now. */
   delete(id: string, serving: Serving): void;
   values(): Iterable<S>;
-  stop(): void;
+  /** Ends all of them, and the handshakes that go on; settles when they have ended. */
+  close(graceMs: number): Promise<void>;
 }
 
 /** How long the events of a stream that has ended are kept. */
 const lateMs = 300_000;
 const longestSweepMs = 60_000;
+/** To look through all of them costs something: whoever is refused does not set it going each time. */
+const crowdedSweepMs = 1000;
+/** Where there is no room, a session must have been used by then. */
+const unusedMs = 60_000;
 
 export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: SessionSettings): Table<S> {
   const sessions = new Map<string, S>();
   const claims = new Map<string, Serving>();
+  /** Nothing came of these but their handshake. */
+  const unused = new Set<string>();
+  let isClosed = false;
+  let sweptAt = Number.NEGATIVE_INFINITY;
   let timer: ReturnType<typeof setInterval> | undefined;
 
   function isOver(session: S, now: number): boolean {
@@ -52,10 +61,13 @@ export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: Sessio
     return now - session.usedAt >= idleMs;
   }
 
-  function sweep(): void {
+  /** @param isCrowded somebody wants a place: who has made nothing of one gives it up */
+  function sweep(isCrowded = false): void {
     const now = Date.now();
+    if (isCrowded) sweptAt = now;
     for (const [id, session] of sessions) {
-      if (isOver(session, now)) end(id, session);
+      const isUnused = isCrowded && unused.has(id) && now - session.createdAt >= unusedMs;
+      if (isUnused || isOver(session, now)) end(id, session);
       else session.forget?.(now - lateMs);
     }
     if (sessions.size > 0) return;
@@ -65,6 +77,7 @@ export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: Sessio
 
   function end(id: string, session: S): void {
     sessions.delete(id);
+    unused.delete(id);
     session.serving.close();
   }
 
@@ -81,11 +94,12 @@ export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: Sessio
         throw noSession();
       }
       session.usedAt = now;
+      unused.delete(id);
       return session;
     },
     assertRoom() {
       const isFull = (): boolean => sessions.size + claims.size >= max;
-      if (isFull()) sweep();
+      if (isFull() && Date.now() - sweptAt >= crowdedSweepMs) sweep(true);
       if (isFull())
         throw new HttpFault(503, "Too many sessions are open. Try again later", -32603, { "retry-after": "30" });
     },
@@ -95,29 +109,32 @@ export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: Sessio
     add(id, session) {
       claims.delete(id);
       sessions.set(id, session);
-      timer ??= setInterval(sweep, Math.min(longestSweepMs, Math.max(50, Math.min(idleMs, maxAgeMs) / 4)));
+      unused.add(id);
+      if (isClosed) return;
+      timer ??= setInterval(() => sweep(), Math.min(longestSweepMs, Math.max(50, Math.min(idleMs, maxAgeMs) / 4)));
       (timer as { unref?(): void }).unref?.();
     },
     delete(id, serving) {
       if (claims.get(id) === serving) claims.delete(id);
-      if (sessions.get(id)?.serving === serving) sessions.delete(id);
+      if (sessions.get(id)?.serving !== serving) return;
+      sessions.delete(id);
+      unused.delete(id);
     },
     has: (id) => sessions.has(id) || claims.has(id),
     values: () => sessions.values(),
-    stop() {
+    async close(graceMs) {
+      isClosed = true;
       clearInterval(timer);
       timer = undefined;
+      const open = [...claims.values(), ...Array.from(sessions.values(), ({ serving }) => serving)];
+      for (const serving of open) serving.close(graceMs);
+      await Promise.all(open.map(({ closed }) => closed));
     },
   };
 }
 
 function noSession(): HttpFault {
   return new HttpFault(404, "There is no such session. Open a new one with initialize", -32001);
-}
-
-/** Who may use a session: whoever opened it. Everybody that nobody has named is one. */
-export function ownerOf(auth: AuthInfo | undefined): string {
-  return auth ? JSON.stringify([auth.subject, auth.clientId, auth.claims?.iss]) : "";
 }
 
 const idBytes = 24;

@@ -52,7 +52,7 @@ export function openOldTransport(options: OldTransportOptions): Promise<OldTrans
     async function follow(): Promise<void> {
       const headers = { accept: "text/event-stream" };
       const response = await request(settings, { method: "GET", url: settings.url, headers, signal });
-      if (!response.ok) throw toRefused(await readRefusal(response, signal, []), "GET");
+      if (!response.ok) throw toRefused(await readRefusal(response, signal), "GET");
       if (typeOf(response) !== "text/event-stream" || !response.body) {
         discard(response);
         throw new Error("GET was answered with something else than a stream of events");
@@ -90,13 +90,11 @@ function toEndpoint(endpoint: string, base: URL): URL {
 }
 
 function createPoster(settings: HttpSettings, url: URL): OldTransport {
-  // It is how this transport tells sessions apart.
-  const secrets = [...url.searchParams.values()];
   return {
     async post(body, own, what, signal) {
       const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", ...own };
       const response = await request(settings, { method: "POST", url, headers, body, signal });
-      if (!response.ok) throw toRefused(await readRefusal(response, signal, secrets), what);
+      if (!response.ok) throw toRefused(await readRefusal(response, signal), what);
       discard(response);
     },
   };

@@ -5,13 +5,14 @@ import type { Channel, Receiver } from "../../jsonrpc/channel.ts";
 import { formatMessage, type Incoming } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { type Serving, serve } from "../../protocol/negotiate.ts";
+import { toPrincipal } from "../../protocol/principal.ts";
 import { formatEvent } from "../http/event.ts";
 import { type EventSink, HttpFault, type HttpHead } from "../http/exchange.ts";
 import { accepts } from "../http/headers.ts";
 import type { HttpSettings, SessionSettings, SseSettings } from "../http/options.ts";
 import type { Reply } from "../http/reply.ts";
 import { sessionedOf } from "../http/sessioned.ts";
-import { createSessionId, createTable, ownerOf, type Table } from "../http/sessions.ts";
+import { createSessionId, createTable, type Table } from "../http/sessions.ts";
 
 export interface SseServer {
   open(head: HttpHead, auth: AuthInfo | undefined, reply: Reply): void;
@@ -76,6 +77,7 @@ export function createSseServer(
       reply.assertMayStream();
       const id = createSessionId(limits, (taken) => table.has(taken));
       const sink = reply.stream();
+      if (reply.isOver) return;
       const channel = new SseChannel(sink);
       // The stream is the session: with it both end.
       reply.onGone(() => channel.close(new Error("The client closed the stream")));
@@ -84,7 +86,7 @@ export function createSseServer(
       );
       const serving = serve(endpoint, channel, options);
       const now = Date.now();
-      table.add(id, { owner: ownerOf(auth), createdAt: now, usedAt: now, channel, serving, isBusy: true });
+      table.add(id, { owner: toPrincipal(auth), createdAt: now, usedAt: now, channel, serving, isBusy: true });
       void serving.closed.then(() => table.delete(id, serving));
     },
 
@@ -92,7 +94,7 @@ export function createSseServer(
       const id = new URLSearchParams(head.query).get("sessionId");
       if (id === null)
         throw new HttpFault(400, "sessionId is missing: post to the address that the stream names first");
-      const { channel } = table.find(id, ownerOf(auth));
+      const { channel } = table.find(id, toPrincipal(auth));
       if (incoming.kind === "invalid") {
         if (!incoming.answer) throw new HttpFault(400, "Invalid request: the body is no message of JSON-RPC 2.0");
         return reply.json(400, JSON.stringify(incoming.answer));
@@ -104,11 +106,6 @@ export function createSseServer(
       reply.empty(202);
     },
 
-    async close(graceMs) {
-      table.stop();
-      const open = [...table.values()];
-      for (const { serving } of open) serving.close(graceMs);
-      await Promise.all(open.map(({ serving }) => serving.closed));
-    },
+    close: (graceMs) => table.close(graceMs),
   };
 }

@@ -1,0 +1,29 @@
+// Who sent a request, as the application's own check of it says; or why it goes no further.
+import type { AuthInfo } from "../../protocol/endpoint.ts";
+import { type Authenticate, HttpFault, type HttpHead, type Refusal } from "./exchange.ts";
+
+/**
+ * Throws an HttpFault for who is not let in, and a TypeError for what is neither a caller nor a refusal: nobody is let in by
+ * a slip.
+ */
+export async function admit(request: HttpHead, auth: Authenticate): Promise<AuthInfo> {
+  const told = await auth(request);
+  if (told === undefined || told === null || told === false) throw new HttpFault(401, "Unauthorized");
+  if (isRefusal(told)) {
+    const message = told.message ?? (told.status === 403 ? "Forbidden" : "Unauthorized");
+    throw new HttpFault(told.status, message, -32600, told.headers);
+  }
+  if (!Array.isArray(told?.scopes))
+    throw new TypeError("auth must give who calls, with its scopes, or a refusal, with a status of 400 or more");
+  const { expiresAt } = told;
+  // Not the other way round: what is no number has no time left either.
+  if (expiresAt !== undefined && !(expiresAt * 1000 > Date.now()))
+    throw new HttpFault(401, "The authorization has expired", -32600, {
+      "www-authenticate": 'Bearer error="invalid_token"',
+    });
+  return told;
+}
+
+function isRefusal(told: AuthInfo | Refusal): told is Refusal {
+  return told && !("scopes" in told) && typeof told.status === "number" && told.status >= 400;
+}

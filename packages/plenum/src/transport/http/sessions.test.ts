@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Serving } from "../../protocol/negotiate.ts";
+import { createTable, type Lasting } from "./sessions.ts";
+
+const minutes = 60_000;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function createServing() {
+  let end = (): void => {};
+  const closed = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const serving = { close: vi.fn(), closed, revision: () => undefined } satisfies Serving;
+  return { serving, end };
+}
+
+/** A full table, and how often its sessions were looked at. */
+function fill(max: number) {
+  const table = createTable<Lasting>({
+    ...{ max, idleMs: 30 * minutes, maxAgeMs: 1440 * minutes, maxEvents: 0, maxEventBytes: 0, createId: undefined },
+  });
+  const looks = { count: 0 };
+  const add = (id: string): void => {
+    const now = Date.now();
+    const { serving } = createServing();
+    table.add(id, {
+      ...{ owner: "ann", createdAt: now, usedAt: now, serving },
+      get isBusy() {
+        looks.count++;
+        return false;
+      },
+    });
+  };
+  for (let i = 0; i < max; i++) add(`s${i}`);
+  return { table, looks, add };
+}
+
+describe("a table that is full", () => {
+  test("is looked through once a second, however many want a place", () => {
+    const { table, looks } = fill(100);
+    for (let i = 0; i < 50; i++) expect(() => table.assertRoom()).toThrow("Too many sessions");
+    expect(looks.count).toBe(100);
+    vi.advanceTimersByTime(1000);
+    for (let i = 0; i < 50; i++) expect(() => table.assertRoom()).toThrow("Too many sessions");
+    expect(looks.count).toBe(200);
+  });
+
+  test("makes room by ending what nobody has used for a minute", () => {
+    const { table, add } = fill(3);
+    table.find("s1", "ann");
+    vi.advanceTimersByTime(minutes - 1);
+    expect(() => table.assertRoom()).toThrow("Too many sessions");
+    vi.advanceTimersByTime(1000);
+    expect(() => table.assertRoom()).not.toThrow();
+    expect(table.size).toBe(1);
+    expect(table.find("s1", "ann").owner).toBe("ann");
+    expect(() => table.find("s0", "ann")).toThrow("no such session");
+    // One that takes an id again is as new as any.
+    add("s0");
+    table.find("s0", "ann");
+  });
+
+  test("leaves unused ones alone where there is room", () => {
+    const { table } = fill(3);
+    table.delete("s0", table.find("s0", "ann").serving);
+    vi.advanceTimersByTime(5 * minutes);
+    table.assertRoom();
+    expect(table.size).toBe(2);
+  });
+});
+
+test("closing ends and awaits handshakes that go on", async () => {
+  const { table } = fill(0);
+  const { serving, end } = createServing();
+  table.claim("s", serving);
+  let isClosed = false;
+  const closing = table.close(500).then(() => {
+    isClosed = true;
+  });
+  expect(serving.close).toHaveBeenCalledExactlyOnceWith(500);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(isClosed).toBe(false);
+  end();
+  await closing;
+  expect(vi.getTimerCount()).toBe(0);
+});
