@@ -35,8 +35,7 @@ const badAuth: readonly [name: string, auth: () => unknown][] = [
   ["throws", fail],
   ["throws nothing", () => Promise.reject(undefined)],
   ["rejects", async () => fail()],
-  ["gives undefined", () => undefined],
-  ["gives null", () => null],
+  ["gives true", () => true],
   ["gives text", () => secret],
   ["refuses with a status that is none", () => ({ status: 99_999, message: secret })],
   ["refuses with the status 0", () => ({ status: 0 })],
@@ -103,6 +102,13 @@ describe.each(badAuth)("an auth that %s", (_, auth) => {
     expect((await handle(new Request("http://127.0.0.1/mcp", init))).status).toBe(200);
     await handle.close(0);
   });
+});
+
+test.each([undefined, null, false] as const)("an auth that gives %s lets nobody in", async (told) => {
+  const { target, errors } = createWatched();
+  const stage = await openStage({ auth: () => told }, target);
+  await expectRefused(stage, goodCall(stage), 401);
+  expect(errors).toEqual([]);
 });
 
 describe.each(badRoutes)("a page that %s", (_, route) => {

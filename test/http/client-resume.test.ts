@@ -1,6 +1,6 @@
 // Streams that break, from our client's side: taken up again in a session, lost in 2026-07-28, and never in silence.
 import { type Revision, revisions } from "plenum";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { covers } from "../requirements/covers.ts";
 import { errorOf, events, json, modern, reach, result, serveScript, sessioned, text } from "./client-stage.ts";
 
@@ -74,6 +74,31 @@ describe.each(inSessions)("in %s", (revision: Revision) => {
     const last = stage.of("GET").map(({ headers }) => headers["last-event-id"]);
     expect(last).toEqual([undefined, undefined, "g-7", "g-7"]);
     expect(heard).toEqual(["heard"]);
+  });
+
+  test("the server's own stream begins anew where the server has not kept what came behind the last event", async () => {
+    const stage = await serveScript(
+      sessioned(
+        (seen, res) => {
+          if (seen.verb !== "GET") return false;
+          if (seen.headers["last-event-id"] !== undefined) {
+            json(res, 400, { jsonrpc: "2.0", error: { code: -32600, message: "not kept" } });
+            return true;
+          }
+          const stream = events(res);
+          const count = stage.of("GET").length;
+          stream.send(log(`heard ${count}`), `g-${count}`);
+          if (count === 1) stream.end();
+          return true;
+        },
+        { revision },
+      ),
+    );
+    const heard: unknown[] = [];
+    const { client } = await reach({ url: stage.url, reconnect: quick }, { onLog: ({ data }) => heard.push(data) });
+    await stage.heard("GET", 3);
+    await vi.waitFor(() => expect(heard).toEqual(["heard 1", "heard 3"]));
+    expect(client.state).toBe("open");
   });
 
   test("an answer whose stream ends without an event to go on from is lost", async () => {

@@ -38,6 +38,8 @@ export interface Receiver {
    * again. Requests of ours can be sent meanwhile.
    */
   interrupted?(cause?: unknown): void;
+  /** Something went wrong that nobody waits for: for people. */
+  noted?(problem: string): void;
   /** Called once. `cause` is absent when the end was orderly. */
   closed(cause?: unknown): void;
 }

@@ -30,6 +30,8 @@ export interface ConnectionOptions extends RequestsOptions {
   /** Why this batch is refused as a whole; undefined when batches are spoken here. Default: refused. */
   readonly refuseBatch?: (members: readonly Single[]) => string | undefined;
   readonly onClose?: (cause: unknown) => void;
+  /** See `Receiver.noted`. */
+  readonly onNoted?: (problem: string) => void;
   /** See `Receiver.interrupted`. */
   readonly onInterrupted?: ((cause?: unknown) => void) | undefined;
   /** What the peer sent is no message, or a batch that is refused. Given, it takes the place of the error sent back. */
@@ -227,6 +229,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
           else receive(incoming, sender, send);
         },
         failed: (id, cause) => requests?.settle(id, { kind: "lost", cause }),
+        noted: (problem) => options.onNoted?.(problem),
         interrupted: (cause) => options.onInterrupted?.(cause),
         closed: end,
       });

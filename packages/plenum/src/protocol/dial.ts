@@ -79,6 +79,7 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
       era?.ended(cause);
       if (isOpen) options.onClose(cause);
     },
+    onNoted: (problem) => listener.warn(problem),
     onInterrupted: options.onInterrupted,
   });
   const ground: RemoteGround = {

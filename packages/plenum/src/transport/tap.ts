@@ -40,6 +40,7 @@ export function tapChannel(channel: Channel, report: TapReport): Channel {
           tell({ kind: "failed", id, cause, at: Date.now() });
           receiver.failed?.(id, cause);
         },
+        noted: (problem) => receiver.noted?.(problem),
         interrupted: (cause) => receiver.interrupted?.(cause),
         closed(cause) {
           isClosed = true;

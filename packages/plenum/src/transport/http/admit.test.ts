@@ -25,8 +25,6 @@ test.each([
   [undefined, 401],
   [null, 401],
   [false, 401],
-  [undefined, 401],
-  [null, 401],
   [{ status: 401 }, 401],
   [{ status: 403, message: "No" }, 403],
   [{ status: 429 }, 429],

@@ -10,12 +10,13 @@ type Answerer = (init: RequestInit & { url: string; body?: string }) => Response
 interface Told {
   readonly received: Incoming[];
   readonly failed: [RequestId, unknown][];
+  readonly noted: string[];
   readonly closed: unknown[];
   readonly sent: { url: string; method: string; headers: Headers; body: string | undefined; signal: AbortSignal }[];
 }
 
 function openChannel(answer: Answerer, options: Partial<HttpTargetOptions> = {}) {
-  const told: Told = { received: [], failed: [], closed: [], sent: [] };
+  const told: Told = { received: [], failed: [], noted: [], closed: [], sent: [] };
   const settings = toSettings({
     url: "https://example.com/mcp",
     async fetch(url, init) {
@@ -30,6 +31,7 @@ function openChannel(answer: Answerer, options: Partial<HttpTargetOptions> = {})
   const receiver: Receiver = {
     receive: (incoming) => void told.received.push(incoming),
     failed: (id, cause) => void told.failed.push([id, cause]),
+    noted: (problem) => void told.noted.push(problem),
     closed: (cause) => void told.closed.push(cause),
   };
   channel.open(receiver);
@@ -257,11 +259,10 @@ test("answers to the server are bounded, and told of when it does not take them"
   for (let id = 0; id < 1000; id++) on.channel.send({ jsonrpc: "2.0", id: `p${id}`, result: {} });
   await vi.advanceTimersByTimeAsync(1);
   expect(on.sent).toHaveLength(256);
-  expect(on.received).toMatchObject([{ kind: "invalid" }]);
-  expect(JSON.stringify(on.received)).toContain("does not take the answers");
+  expect(on.noted).toEqual([expect.stringContaining("does not take the answers")]);
   await vi.advanceTimersByTimeAsync(31_000);
   expect(on.sent.every(({ signal }) => signal.aborted)).toBe(true);
-  expect(on.received).toHaveLength(257);
+  expect(on.noted).toHaveLength(257);
   // What was in the way is gone.
   on.channel.send({ jsonrpc: "2.0", id: "next", result: {} });
   await vi.advanceTimersByTimeAsync(1);

@@ -19,6 +19,7 @@ import {
   isRefusal,
   readRefusal,
   statusIn,
+  toAdvice,
   toRefused,
 } from "./client-refusal.ts";
 import { followStream, StreamEnded, until } from "./client-stream.ts";
@@ -134,8 +135,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     }
     if (post.isAsking) return;
     // Nobody waits for it, but somebody may wonder.
-    const message = `${post.what} did not reach the server: ${reasonOf(cause)}`;
-    deliver({ kind: "invalid", answer: { jsonrpc: "2.0", error: { code: -32603, message } } });
+    state.receiver?.noted?.(`${post.what} did not reach the server: ${reasonOf(cause)}`);
   }
 
   /** Whoever speaks no modern revision has no answer to the question for it: that is one too. */
@@ -249,9 +249,12 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     const isBusy =
       (post.method === "server/discover" && [429, 503].includes(status)) ||
       (post.method === "subscriptions/listen" && isPassing(status));
-    if (isOurs && !isBusy && ![401, 403].includes(status)) return answer(id, error);
+    // Whoever does not name what was asked may not have read it: then it is the address that is wrong.
+    const isOpening = post.method === "initialize" || post.method === "server/discover";
+    const isLost = isOpening && status === 404 && refusal.id === undefined;
+    if (isOurs && !isBusy && !isLost && ![401, 403].includes(status)) return answer(id, error);
     const isEra = status < 500 ? ![401, 403, 407].includes(status) && !isPassing(status) : status === 501;
-    if (isEra && refuseProbe(post, `HTTP ${status}${refusal.excerpt}`)) return;
+    if (isEra && refuseProbe(post, `HTTP ${status}${refusal.excerpt}${toAdvice(status)}`)) return;
     throw toRefused(refusal, post.what, state.oldProblem);
   }
 
@@ -280,7 +283,11 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       reconnect: settings.reconnect,
       resumes: "always",
       async open(lastEventId) {
-        const response = await get(lastEventId, ending.signal);
+        const response = await get(lastEventId, ending.signal).catch((error: unknown) => {
+          // Too much was missed: it is gone, and what comes now is better than nothing.
+          if (lastEventId === undefined || statusIn(error) !== 400) throw error;
+          return get(undefined, ending.signal);
+        });
         wasOpen ||= typeOf(response) === "text/event-stream";
         return response;
       },

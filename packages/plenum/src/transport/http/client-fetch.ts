@@ -107,8 +107,17 @@ function whyOf(error: unknown): string {
   for (let depth = 0; depth < 3 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause;
   const text = reasonOf(inner);
   const { code } = inner as { code?: unknown };
-  return text || (typeof code === "string" ? code : reasonOf(error));
+  // What the TLS library says is for those who know it from the inside.
+  if (code === "EPROTO" || code === "ERR_SSL_WRONG_VERSION_NUMBER")
+    return "what answers there does not speak TLS as it should. If it is a server of http, the URL begins with http://";
+  const advice = typeof code === "string" ? advices[code] : undefined;
+  return (text || (typeof code === "string" ? code : reasonOf(error))) + (advice ?? "");
 }
+
+const advices: { readonly [code: string]: string | undefined } = {
+  ECONNREFUSED: ". Is the server running, and is this its port?",
+  ENOTFOUND: ". Is the name of the host right?",
+};
 
 function toNext(response: Response, at: URL, first: URL, redirects: number): URL {
   const from = nameOfUrl(first);

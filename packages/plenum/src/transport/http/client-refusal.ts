@@ -116,12 +116,14 @@ export function toRefused(refusal: HttpRefusal, what: string, old?: string): Mcp
   return new McpError("peer_error", said + toAdvice(status, realm), { data: { status } });
 }
 
-function toAdvice(status: number, realm: string | undefined): string {
+/** What can be done about it, as a sentence behind what was said. */
+export function toAdvice(status: number, realm?: string): string {
   const where = realm === undefined ? "" : ` for ${quote(realm)}`;
   if (status === 401)
     return `. The server wants to know who you are${where}: give { url, headers: { authorization: … } }, or a fetch that authorizes`;
   if (status === 403)
-    return `. Who you are${where} is not allowed to do this: use another authorization, or ask the server's owner`;
+    return `. The server does not let you do this${where}: another authorization may help, or its owner`;
+  if (status === 404) return ". Is the path of the URL right? Many servers are at /mcp";
   if (status === 429) return ". Send less, or later";
   return "";
 }
