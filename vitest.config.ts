@@ -20,6 +20,8 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
+    // Most tests wait for others, processes and sockets: no core need be kept for the runner.
+    maxWorkers: "100%",
     // `unit` and `budget` are what `npm run check` runs, `budget` by itself; `suite` crosses rooms and takes longer.
     projects: [
       {
