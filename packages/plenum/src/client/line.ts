@@ -1,5 +1,6 @@
 // The life of a client's connection: opened, kept alive, lost, opened again. What is to hold on every connection (what
 // is watched, the log level) is kept here and brought about anew after a restart.
+
 import { type Channel, ChannelFault, type Mirror, type Target } from "../jsonrpc/channel.ts";
 import { type DialOptions, dial, lostInProbe } from "../protocol/dial.ts";
 import { McpError } from "../protocol/errors.ts";
@@ -9,6 +10,7 @@ import type { Listener, Remote, RemoteRequestOptions, Watched } from "../protoco
 import type { Revision } from "../protocol/revisions.ts";
 import { createLimit, untilAborted } from "../util/abort.ts";
 import { callBack } from "../util/call-back.ts";
+import { unref } from "../util/unref.ts";
 import type { ClientOptions, ConnectionState, RestartOptions } from "./options.ts";
 
 export interface Line {
@@ -222,7 +224,7 @@ export async function openLine(
       );
     }, pingIntervalMs);
     // An idle client keeps no process alive.
-    (pinging as { unref?(): void }).unref?.();
+    unref(pinging);
   }
 
   /** The connection, or the one that is being opened, for which a request waits as long as for an answer. */

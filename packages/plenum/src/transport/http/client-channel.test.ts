@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ChannelFault, type Receiver } from "../../jsonrpc/channel.ts";
 import type { Incoming, RequestId } from "../../jsonrpc/message.ts";
 import { openHttpChannel } from "./client-channel.ts";
-import { type HttpTargetOptions, toSettings } from "./client-options.ts";
+import { type HttpTargetOptions, toTargetSettings } from "./client-options.ts";
 
 type Answerer = (init: RequestInit & { url: string; body?: string }) => Response | Promise<Response>;
 
@@ -17,7 +17,7 @@ interface Told {
 
 function openChannel(answer: Answerer, options: Partial<HttpTargetOptions> = {}) {
   const told: Told = { received: [], failed: [], noted: [], closed: [], sent: [] };
-  const settings = toSettings({
+  const settings = toTargetSettings({
     url: "https://example.com/mcp",
     async fetch(url, init) {
       const { method = "", headers, body, signal } = init;

@@ -8,7 +8,7 @@ import { reasonOf } from "../../util/call-back.ts";
 import type { OldTransport } from "../sse/client.ts";
 import { discard, readText, request, typeOf } from "./client-fetch.ts";
 import { type Standing, sessionHeaders, toLastEvent } from "./client-headers.ts";
-import { type HttpSettings, nameOfUrl } from "./client-options.ts";
+import { nameOfUrl, type TargetSettings } from "./client-options.ts";
 import { type Post, toPost } from "./client-post.ts";
 import { createPosts } from "./client-posts.ts";
 import {
@@ -29,7 +29,7 @@ import { headerNames } from "./headers.ts";
 export type Verdict = "streamable" | "sse";
 
 export interface HttpChannelOptions {
-  readonly settings: HttpSettings;
+  readonly settings: TargetSettings;
   readonly mirror: Mirror | undefined;
   readonly verdict: Verdict | undefined;
   readonly onVerdict: (verdict: Verdict) => void;

@@ -2,7 +2,7 @@
 import { McpError } from "../../protocol/errors.ts";
 import { onAbort, untilAborted } from "../../util/abort.ts";
 import { reasonOf } from "../../util/call-back.ts";
-import { type HeaderRecord, type HttpSettings, nameOfUrl } from "./client-options.ts";
+import { type HeaderRecord, nameOfUrl, type TargetSettings } from "./client-options.ts";
 import { keepSecrets, redact, secretsIn } from "./client-secrets.ts";
 
 export interface ClientRequest {
@@ -29,7 +29,7 @@ interface Asked {
  * from then on whoever reads its body heeds it.
  */
 export async function request(
-  settings: HttpSettings,
+  settings: TargetSettings,
   { url, method, body, ...asked }: ClientRequest,
 ): Promise<Response> {
   // One signal for each request: runtimes listen to the one that they are given for longer than the request lasts.
@@ -55,7 +55,7 @@ export async function request(
   }
 }
 
-async function headersOf(settings: HttpSettings): Promise<HeaderRecord> {
+async function headersOf(settings: TargetSettings): Promise<HeaderRecord> {
   try {
     return await settings.headers();
   } catch (error) {
@@ -65,7 +65,7 @@ async function headersOf(settings: HttpSettings): Promise<HeaderRecord> {
   }
 }
 
-async function reach(settings: HttpSettings, url: URL, asked: Asked): Promise<Response> {
+async function reach(settings: TargetSettings, url: URL, asked: Asked): Promise<Response> {
   const { method, headers, body, signal, secrets } = asked;
   try {
     signal.throwIfAborted();

@@ -1,6 +1,6 @@
 // What can be given to reach a server over HTTP, and what an error about it must not say.
 import { describe, expect, test } from "vitest";
-import { type HttpTargetOptions, toSettings } from "./client-options.ts";
+import { type HttpTargetOptions, toTargetSettings } from "./client-options.ts";
 
 describe("URLs", () => {
   test.each([
@@ -12,13 +12,13 @@ describe("URLs", () => {
     ["a user name", "https://me@host/mcp", 'url: "https://host/mcp"'],
     ["a password", "https://:secret@host/mcp", 'url: "https://host/mcp"'],
   ])("%s", (_, url, what) => {
-    expect(() => toSettings({ url })).toThrow(TypeError);
-    expect(() => toSettings({ url })).toThrow(what);
+    expect(() => toTargetSettings({ url })).toThrow(TypeError);
+    expect(() => toTargetSettings({ url })).toThrow(what);
   });
 
   test("are taken as text or as objects, without what browsers keep for themselves", () => {
-    expect(toSettings({ url: "HTTPS://Host:443/mcp?a=b#c" }).url.href).toBe("https://host/mcp?a=b");
-    expect(toSettings({ url: new URL("http://localhost:1/x") }).url.href).toBe("http://localhost:1/x");
+    expect(toTargetSettings({ url: "HTTPS://Host:443/mcp?a=b#c" }).url.href).toBe("https://host/mcp?a=b");
+    expect(toTargetSettings({ url: new URL("http://localhost:1/x") }).url.href).toBe("http://localhost:1/x");
   });
 });
 
@@ -33,8 +33,8 @@ test("options that make no sense", () => {
     [{ url, header: {} }, '"header"'],
   ];
   for (const [options, name] of wrong) {
-    expect(() => toSettings(options as HttpTargetOptions), name).toThrow(TypeError);
-    expect(() => toSettings(options as HttpTargetOptions)).toThrow(name);
+    expect(() => toTargetSettings(options as HttpTargetOptions), name).toThrow(TypeError);
+    expect(() => toTargetSettings(options as HttpTargetOptions)).toThrow(name);
   }
 });
 
@@ -42,17 +42,17 @@ describe("headers", () => {
   const url = "https://example.com";
 
   test("as they are, or asked for each time", async () => {
-    expect(await toSettings({ url, headers: { a: "1" } }).headers()).toEqual({ a: "1" });
+    expect(await toTargetSettings({ url, headers: { a: "1" } }).headers()).toEqual({ a: "1" });
     let count = 0;
-    const { headers } = toSettings({ url, headers: async () => ({ count: String(++count) }) });
+    const { headers } = toTargetSettings({ url, headers: async () => ({ count: String(++count) }) });
     expect([await headers(), await headers()]).toEqual([{ count: "1" }, { count: "2" }]);
   });
 
   test("that HTTP cannot carry are refused by name, and their value is not told", async () => {
     const bad = { authorization: "Bearer secret\nx: y" };
     const refusal = '"authorization" has a name or a value that HTTP cannot carry';
-    expect(() => toSettings({ url, headers: bad })).toThrow(refusal);
-    expect(() => toSettings({ url, headers: bad })).not.toThrow("secret");
-    await expect(toSettings({ url, headers: () => bad }).headers()).rejects.toThrow(refusal);
+    expect(() => toTargetSettings({ url, headers: bad })).toThrow(refusal);
+    expect(() => toTargetSettings({ url, headers: bad })).not.toThrow("secret");
+    await expect(toTargetSettings({ url, headers: () => bad }).headers()).rejects.toThrow(refusal);
   });
 });

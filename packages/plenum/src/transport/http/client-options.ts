@@ -28,7 +28,7 @@ export interface HttpTargetOptions {
   readonly reconnect?: ReconnectOptions;
 }
 
-export interface HttpSettings {
+export interface TargetSettings {
   readonly url: URL;
   readonly fetch: Fetch;
   readonly headers: () => HeaderRecord | Promise<HeaderRecord>;
@@ -50,7 +50,7 @@ const optionNames: { readonly [K in keyof Required<HttpTargetOptions>]: true } =
 };
 
 /** Throws a TypeError for what cannot be right. */
-export function toSettings(options: HttpTargetOptions): HttpSettings {
+export function toTargetSettings(options: HttpTargetOptions): TargetSettings {
   const stray = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
   if (stray !== undefined)
     throw new TypeError(
@@ -96,7 +96,7 @@ export function nameOfUrl({ origin, pathname }: URL): string {
   return `${origin}${pathname}`;
 }
 
-function toHeaders(headers: NonNullable<HttpTargetOptions["headers"]>): HttpSettings["headers"] {
+function toHeaders(headers: NonNullable<HttpTargetOptions["headers"]>): TargetSettings["headers"] {
   if (typeof headers === "function") return async () => assertHeaders(await headers());
   const fixed = assertHeaders(headers);
   return () => fixed;

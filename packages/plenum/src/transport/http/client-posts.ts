@@ -1,5 +1,7 @@
 // The POSTs of a client that are under way: which request waits in which, and the clocks of those that nobody waits for.
+
 import type { Request, RequestId } from "../../jsonrpc/message.ts";
+import { unref } from "../../util/unref.ts";
 import type { Post } from "./client-post.ts";
 
 export interface Posts {
@@ -101,10 +103,4 @@ export function createPosts(onLate: (post: Post, cause: Error) => void): Posts {
       byId.clear();
     },
   };
-}
-
-/** A timer that keeps no process alive, where there is such a thing. */
-function unref<T>(timer: T): T {
-  (timer as { unref?(): void }).unref?.();
-  return timer;
 }

@@ -2,7 +2,7 @@
 import type { Target } from "../../jsonrpc/channel.ts";
 import { createLru } from "../../util/lru.ts";
 import { openHttpChannel, type Verdict } from "./client-channel.ts";
-import { type HttpTargetOptions, nameOfUrl, toSettings } from "./client-options.ts";
+import { type HttpTargetOptions, nameOfUrl, toTargetSettings } from "./client-options.ts";
 
 export type { Fetch, HeaderRecord, HttpTargetOptions, ReconnectOptions } from "./client-options.ts";
 
@@ -11,7 +11,7 @@ const verdicts = createLru<Verdict>({ maxEntries: 1000, maxWeight: 1000 });
 
 /** Throws a TypeError for a URL or an option that cannot be right. Nothing is sent before it is connected to. */
 export function httpTarget(options: HttpTargetOptions): Target {
-  const settings = toSettings(options);
+  const settings = toTargetSettings(options);
   const key = nameOfUrl(settings.url);
   let isForgotten = false;
   return {

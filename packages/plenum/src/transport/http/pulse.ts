@@ -1,5 +1,6 @@
 // The clock of open streams: keep-alive lines, slow readers, answers that take long. Where one process serves everybody one
 // timer does for all; where each request lives by itself (Workers) each has its own.
+import { unref } from "../../util/unref.ts";
 
 export interface Beating {
   /** Called every now and then. @param now as `Date.now()` gives it */
@@ -34,9 +35,8 @@ export function createSharedPulse(periodMs: number): Pulse {
   return {
     add(one) {
       all.add(one);
-      timer ??= setInterval(tick, periodMs);
       // An open stream keeps its process alive by its socket, if at all.
-      (timer as { unref?(): void }).unref?.();
+      timer ??= unref(setInterval(tick, periodMs));
       return () => {
         all.delete(one);
       };
@@ -48,8 +48,7 @@ export function createSharedPulse(periodMs: number): Pulse {
 export function createOwnPulse(periodMs: number): Pulse {
   return {
     add(one) {
-      const timer = setInterval(() => beat(one, Date.now()), periodMs);
-      (timer as { unref?(): void }).unref?.();
+      const timer = unref(setInterval(() => beat(one, Date.now()), periodMs));
       return () => clearInterval(timer);
     },
   };

@@ -1,8 +1,10 @@
 // The sessions of one HTTP server: made by a handshake, found by their id and their owner, ended by the client, by idleness
 // and by age. Nobody else's session can be told from one that never was.
+
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { type ServeOptions, type Serving, serve } from "../../protocol/negotiate.ts";
 import { encodeBase64Url } from "../../util/base64url.ts";
+import { unref } from "../../util/unref.ts";
 import { HttpFault } from "./exchange.ts";
 import { assertSessionId, type HttpSettings, type SessionSettings } from "./options.ts";
 import type { Pulse } from "./pulse.ts";
@@ -111,8 +113,8 @@ export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: Sessio
       sessions.set(id, session);
       unused.add(id);
       if (isClosed) return;
-      timer ??= setInterval(() => sweep(), Math.min(longestSweepMs, Math.max(50, Math.min(idleMs, maxAgeMs) / 4)));
-      (timer as { unref?(): void }).unref?.();
+      const sweepMs = Math.min(longestSweepMs, Math.max(50, Math.min(idleMs, maxAgeMs) / 4));
+      timer ??= unref(setInterval(() => sweep(), sweepMs));
     },
     delete(id, serving) {
       if (claims.get(id) === serving) claims.delete(id);

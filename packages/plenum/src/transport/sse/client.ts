@@ -3,7 +3,7 @@
 // there. Specification: basic/transports § HTTP with SSE of 2024-11-05.
 import { onAbort } from "../../util/abort.ts";
 import { discard, request, typeOf } from "../http/client-fetch.ts";
-import { type HeaderRecord, type HttpSettings, nameOfUrl } from "../http/client-options.ts";
+import { type HeaderRecord, nameOfUrl, type TargetSettings } from "../http/client-options.ts";
 import { readRefusal, toRefused } from "../http/client-refusal.ts";
 import { readEvents } from "../http/event-reader.ts";
 
@@ -13,7 +13,7 @@ export interface OldTransport {
 }
 
 export interface OldTransportOptions {
-  readonly settings: HttpSettings;
+  readonly settings: TargetSettings;
   /** Ends the stream, and with it the session. */
   readonly signal: AbortSignal;
   readonly onData: (data: string) => void;
@@ -89,7 +89,7 @@ function toEndpoint(endpoint: string, base: URL): URL {
   return url;
 }
 
-function createPoster(settings: HttpSettings, url: URL): OldTransport {
+function createPoster(settings: TargetSettings, url: URL): OldTransport {
   return {
     async post(body, own, what, signal) {
       const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", ...own };
