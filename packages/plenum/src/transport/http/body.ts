@@ -24,7 +24,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Pro
   try {
     for await (const chunk of chunks) {
       length += chunk.byteLength;
-      if (length > maxBytes) throw new HttpFault(413, `The body has more than ${maxBytes} bytes`);
+      if (length > maxBytes) throw tooLarge(maxBytes);
       parts.push(chunk);
     }
   } catch (error) {
@@ -56,4 +56,8 @@ export function decodeUtf8(parts: readonly Uint8Array[], length: number): string
 export function bodyIsRead(): HttpFault {
   const remedy = "Give the handler the request before its body is read, or a clone of it";
   return new HttpFault(500, `The body was read before this server was given the request. ${remedy}`, -32603);
+}
+
+export function tooLarge(maxBytes: number): HttpFault {
+  return new HttpFault(413, `The body has more than ${maxBytes} bytes`);
 }

@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Writable } from "node:stream";
-import { bodyIsRead, decodeUtf8 } from "./body.ts";
+import { bodyIsRead, decodeUtf8, tooLarge } from "./body.ts";
 import { type EventSink, HttpFault, type HttpRequest, noSink, type Outlet } from "./exchange.ts";
 
 /** What frameworks add to a request. */
@@ -101,7 +101,7 @@ function readBody(request: Mounted, maxBytes: number, timeoutMs: number): Promis
     };
     const onData = (chunk: Buffer): void => {
       length += chunk.length;
-      if (length > maxBytes) fail(new HttpFault(413, `The body has more than ${maxBytes} bytes`));
+      if (length > maxBytes) fail(tooLarge(maxBytes));
       else parts.push(chunk);
     };
     const onEnd = (): void => {
@@ -114,8 +114,7 @@ function readBody(request: Mounted, maxBytes: number, timeoutMs: number): Promis
     };
     const onCut = (): void => fail(new HttpFault(400, "The body was cut off"));
     const timer = setTimeout(() => fail(new HttpFault(408, `The body did not come in ${timeoutMs} ms`)), timeoutMs);
-    if (Number(request.headers["content-length"] ?? 0) > maxBytes)
-      return fail(new HttpFault(413, `The body has more than ${maxBytes} bytes`));
+    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return fail(tooLarge(maxBytes));
     if (request.destroyed) return onCut();
     request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
   });
@@ -130,7 +129,7 @@ async function parsedBody(body: unknown, maxBytes: number): Promise<string> {
   } catch {
     throw new HttpFault(400, "The body is nested too deep, or not valid UTF-8", -32700);
   }
-  if ((text?.length ?? 0) > maxBytes) throw new HttpFault(413, `The body has more than ${maxBytes} bytes`);
+  if (Buffer.byteLength(text ?? "") > maxBytes) throw tooLarge(maxBytes);
   return text ?? "";
 }
 

@@ -7,8 +7,7 @@ import { createCore, type HttpCore } from "./handler.ts";
 import { toHttpRequest, toOutlet } from "./node-exchange.ts";
 import { type HttpOptions, type HttpSettings, readOptions, toSettings } from "./options.ts";
 import { checkExposure, toReachable } from "./origin.ts";
-import { createSharedPulse } from "./pulse.ts";
-import { periodOf } from "./server.ts";
+import { createSharedPulse, periodOf } from "./pulse.ts";
 import { withTelemetry } from "./telemetry.ts";
 
 export type { Authenticate, HttpHead, HttpRequest, Refusal, Route, RouteAnswer } from "./exchange.ts";

@@ -1,6 +1,7 @@
 // The clock of open streams: keep-alive lines, slow readers, answers that take long. Where one process serves everybody one
 // timer does for all; where each request lives by itself (Workers) each has its own.
 import { unref } from "../../util/unref.ts";
+import type { HttpSettings } from "./options.ts";
 
 export interface Beating {
   /** Called every now and then. @param now as `Date.now()` gives it */
@@ -55,6 +56,10 @@ export function createOwnPulse(periodMs: number): Pulse {
 }
 
 /** How often to look, so that none of the times is missed by more than a quarter. */
-export function toPeriod(...times: readonly number[]): number {
-  return Math.min(1000, Math.max(10, Math.min(...times) / 4));
+export function periodOf({
+  keepAliveMs,
+  readerTimeoutMs,
+  streamAfterMs,
+}: Pick<HttpSettings, "keepAliveMs" | "readerTimeoutMs" | "streamAfterMs">): number {
+  return Math.min(1000, Math.max(10, Math.min(keepAliveMs, readerTimeoutMs, streamAfterMs) / 4));
 }

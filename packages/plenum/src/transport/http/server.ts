@@ -1,11 +1,11 @@
 // The web-standard feed of the HTTP core: a Request in, a Response out. For Workers, Deno, Bun, Hono, Next and whatever else
 // speaks fetch. Runtime-neutral.
 import type { Endpoint } from "../../protocol/endpoint.ts";
-import { bodyIsRead, readUtf8 } from "./body.ts";
-import { type EventSink, type Headers, HttpFault, type HttpRequest, type Outlet } from "./exchange.ts";
+import { bodyIsRead, readUtf8, tooLarge } from "./body.ts";
+import type { EventSink, Headers, HttpRequest, Outlet } from "./exchange.ts";
 import { createCore } from "./handler.ts";
-import { type HttpOptions, type HttpSettings, toSettings } from "./options.ts";
-import { createOwnPulse, toPeriod } from "./pulse.ts";
+import { type HttpOptions, toSettings } from "./options.ts";
+import { createOwnPulse, periodOf } from "./pulse.ts";
 import { withTelemetry } from "./telemetry.ts";
 
 export type { Authenticate, HttpHead, HttpRequest, Refusal, Route, RouteAnswer } from "./exchange.ts";
@@ -52,10 +52,6 @@ export function toFetchHandler(endpoint: Endpoint, options: HttpOptions = {}): F
   });
 }
 
-export function periodOf({ keepAliveMs, readerTimeoutMs, streamAfterMs }: HttpSettings): number {
-  return toPeriod(keepAliveMs, readerTimeoutMs, streamAfterMs);
-}
-
 function toHttpRequest(request: Request): HttpRequest {
   const { pathname, search, host } = new URL(request.url);
   return {
@@ -66,10 +62,6 @@ function toHttpRequest(request: Request): HttpRequest {
     header: (name) => request.headers.get(name) ?? (name === "host" ? host : undefined),
     body: (maxBytes, timeoutMs) => readBody(request, maxBytes, timeoutMs),
   };
-}
-
-export function tooLarge(maxBytes: number): HttpFault {
-  return new HttpFault(413, `The body has more than ${maxBytes} bytes`);
 }
 
 async function readBody(request: Request, maxBytes: number, timeoutMs: number): Promise<string> {

@@ -23,7 +23,6 @@ export interface Lasting {
 }
 
 export interface Table<S extends Lasting> {
-  readonly size: number;
   /** Throws an HttpFault: 404 where there is none, or none of this owner's. */
   find(id: string, owner: string): S;
   /** Throws an HttpFault: 503 where there are too many. */
@@ -84,9 +83,6 @@ export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: Sessio
   }
 
   return {
-    get size() {
-      return sessions.size;
-    },
     find(id, owner) {
       const session = sessions.get(id);
       const now = Date.now();
