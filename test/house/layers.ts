@@ -23,7 +23,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 const nodeRooms: readonly string[] = [
   "transport/stdio/",
   "transport/http/node.ts",
+  "transport/http/node-body.ts",
   "transport/http/node-exchange.ts",
+  "transport/http/node-feed.ts",
   "roots/",
 ];
 

@@ -299,7 +299,7 @@ describe("events of others", () => {
     }
     // One stream's events do not come with another's.
     const wire = await openStream(stage, get(stage, ann, [["Last-Event-ID", first[0]?.id ?? ""]]));
-    await wire.until((text) => (text.includes("0\r\n\r\n") ? true : undefined));
+    await wire.until((text) => (text.includes('"result"') ? true : undefined));
     expect(wire.text).toContain("ann-one");
     expect(wire.text).not.toContain("ann-two");
     wire.close();

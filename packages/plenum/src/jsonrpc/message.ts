@@ -184,8 +184,8 @@ function invalid(code: number, message: string, id?: RequestId): Invalid {
 
 /** Whether JSON text is nested beyond `maxJsonDepth`: counts brackets outside strings, so that nothing deep is ever built. */
 export function exceedsDepth(text: string): boolean {
-  // A text no longer than the limit cannot be too deep; most messages end here.
-  if (text.length <= maxJsonDepth) return false;
+  // What has few brackets cannot be too deep, wherever they stand; most messages end here.
+  if (text.length <= maxJsonDepth || !hasMany(text)) return false;
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
@@ -199,6 +199,14 @@ export function exceedsDepth(text: string): boolean {
       depth--;
     }
   }
+  return false;
+}
+
+/** Whether there are more opening brackets than the limit. */
+function hasMany(text: string): boolean {
+  let left = maxJsonDepth;
+  for (const bracket of "{[")
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (left-- === 0) return true;
   return false;
 }
 

@@ -7,12 +7,10 @@ import type { ClientCapabilities } from "./model.ts";
  * number is not.
  */
 export function hasCapability(capabilities: { readonly [key: string]: unknown }, path: string): boolean {
-  let at: unknown = capabilities;
-  for (const step of path.split(".")) {
-    if (!isObject(at) || !Object.hasOwn(at, step)) return false;
-    at = at[step];
-  }
-  return at === true || isObject(at);
+  const dot = path.indexOf(".");
+  const step = dot < 0 ? path : path.slice(0, dot);
+  const at = Object.hasOwn(capabilities, step) ? capabilities[step] : undefined;
+  return isObject(at) ? dot < 0 || hasCapability(at, path.slice(dot + 1)) : at === true && dot < 0;
 }
 
 /**

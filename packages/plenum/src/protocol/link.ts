@@ -74,19 +74,24 @@ class CallLink implements Link {
   }
 }
 
-/** The call that a request makes, with its params checked. Throws McpError `invalid_params`. */
+/**
+ * The call that a request makes, with its params checked. Throws McpError `invalid_params`.
+ * @param keep what is to be kept of the params as they were sent. Default: themselves
+ */
 export function toCall(
   method: Method | undefined,
   request: Request,
   exchange: Exchange,
   client: Caller,
   ends: LinkEnds,
+  keep?: (params: JsonObject) => JsonObject,
 ): Call {
   const { params, meta } = readParams(method, request, client.revision);
   const sender = exchange.sender as Sender | undefined;
   return {
     method: request.method,
     params,
+    sent: keep?.(params) ?? params,
     meta,
     id: request.id,
     client,

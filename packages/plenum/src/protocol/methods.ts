@@ -10,6 +10,9 @@ export interface Method {
   readonly from: "client" | "server" | "both";
   /** Its wire shapes are `${stem}Params` and `${stem}Result`. */
   readonly stem: string;
+  /** The same, put together once. */
+  readonly paramsShape: string;
+  readonly resultShape: string;
   /** The receiver's capability without which the method does not exist, as a path into its capabilities. */
   readonly needs: string | undefined;
   readonly since: Revision;
@@ -91,6 +94,8 @@ export const methods: readonly Method[] = rows.map(([name, from, stem, since, un
   kind: name.startsWith("notifications/") ? "notification" : "request",
   from,
   stem,
+  paramsShape: `${stem}Params`,
+  resultShape: `${stem}Result`,
   since,
   until,
   needs: needs || undefined,

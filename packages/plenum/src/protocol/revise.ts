@@ -19,7 +19,7 @@ export function readParams(
   revision: Revision,
 ): { params: JsonObject; meta: JsonObject } {
   // Of a method that no revision defines only the `_meta` is known.
-  const shape = method ? `${method.stem}Params` : "RequestParams";
+  const shape = method?.paramsShape ?? "RequestParams";
   const problem = wireOf(revision).check(shape, request.params ?? none, "params");
   if (problem)
     throw new McpError("invalid_params", `Invalid params for ${method?.name ?? quote(request.method)}: ${problem}`);
@@ -32,7 +32,7 @@ export function readParams(
 /** The result as the revision may carry it. Throws McpError `invalid_result` when no fitting makes it right. */
 export function reviseResult(method: Method | undefined, result: Result, revision: Revision): Result {
   if (!method) return result;
-  const shape = `${method.stem}Result`;
+  const shape = method.resultShape;
   const wire = wireOf(revision);
   const fitted = wire.fit(shape, rebuild(method.name, result, revision));
   const problem = wire.check(shape, fitted, "result");
@@ -43,7 +43,7 @@ export function reviseResult(method: Method | undefined, result: Result, revisio
 
 /** Notification params as the revision may carry them; undefined when it has no such notification. */
 export function reviseNotification(method: Method, params: JsonObject, revision: Revision): JsonObject {
-  const shape = `${method.stem}Params`;
+  const shape = method.paramsShape;
   const wire = wireOf(revision);
   const fitted = wire.fit(shape, params);
   const problem = wire.check(shape, fitted, "params");

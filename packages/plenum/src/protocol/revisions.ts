@@ -29,7 +29,7 @@ const facts: { readonly [R in Revision]: RevisionFacts } = {
 export const revisions: readonly Revision[] = Object.keys(facts) as Revision[];
 
 export function isRevision(value: unknown): value is Revision {
-  return typeof value === "string" && Object.hasOwn(facts, value);
+  return (revisions as readonly unknown[]).includes(value);
 }
 
 export function factsOf(revision: Revision): RevisionFacts {

@@ -12,8 +12,11 @@ export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
   return schema as TypedJsonSchema<T>;
 }
 
-/** What may be given as a schema: a Standard Schema, or a JSON Schema as an object. */
-export type AnySchema = StandardSchemaV1 | StandardJSONSchemaV1 | JsonSchema;
+/**
+ * What may be given as a schema: a Standard Schema, or a JSON Schema as an object. What a library keeps in `~standard` is not
+ * compared member for member: the compiler would do it for each tool, and it would be much of what a tool costs it.
+ */
+export type AnySchema = { readonly "~standard": unknown } | JsonSchema;
 
 export interface Issue {
   readonly path: readonly (string | number)[];

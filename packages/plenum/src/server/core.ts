@@ -9,6 +9,7 @@ import { findMethod } from "../protocol/methods.ts";
 import type { Middleware, Next } from "../protocol/middleware.ts";
 import type { CacheScope, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import type { Store } from "../store/store.ts";
+import { attempt } from "../util/attempt.ts";
 import { type Secret, toSecrets } from "../util/secret.ts";
 import { CallContext, type Context, type ContextOptions, type LogEntry } from "./context.ts";
 import type { Cursors } from "./cursor.ts";
@@ -163,19 +164,29 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     logsPerSecond,
   };
 
-  async function dispatch(call: Call): Promise<Result> {
+  function dispatch(call: Call): Result | Promise<Result> {
     const handler = handlers.get(call.method) ?? methods.get(call.method);
     if (!handler) throw methodNotFound(call.method);
     // A ping asks whether we are there, not whether we are ready.
-    if (!lifespan.isOpen && call.method !== "ping") await lifespan.open();
+    if (lifespan.isOpen || call.method === "ping") return answer(handler, call);
+    return lifespan.open().then(() => answer(handler, call));
+  }
+
+  function answer(handler: Handler, call: Call): Result | Promise<Result> {
+    // Nobody may wait for it any more.
+    assertOpen(call.link);
     const ctx = new CallContext(call, contexts);
-    try {
-      // Nobody may wait for it any more.
-      assertOpen(call.link);
-      return await handler(call.params, ctx);
-    } finally {
-      ctx.finish();
-    }
+    return attempt(
+      () => handler(call.params, ctx),
+      (result) => {
+        ctx.finish();
+        return result;
+      },
+      (error) => {
+        ctx.finish();
+        throw error;
+      },
+    );
   }
 
   function capabilities(): ServerCapabilities {
@@ -234,16 +245,17 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     },
     watch: watchers.add,
     report: (error, { method }) => mask(error, method),
-    async call(call) {
-      try {
-        const result = await run(call);
-        if (!isObject(result)) throw new TypeError(`The result of ${call.method} must be an object`);
-        return result;
-      } catch (error) {
+    call: (call) => {
+      const fail = (error: unknown): never => {
         if (error instanceof McpError && isTellable(error)) throw error;
         const errorId = mask(error, call.method, call.link.ended);
         throw new McpError("internal_error", `Internal error (${errorId})`, { data: { errorId } });
-      }
+      };
+      return attempt(
+        () => run(call),
+        (result) => (isObject(result) ? result : fail(new TypeError(`The result of ${call.method} must be an object`))),
+        fail,
+      );
     },
     handle(method, handler) {
       assertFunction(handler, `handle "${method}"`);

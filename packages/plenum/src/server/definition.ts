@@ -4,6 +4,9 @@ import { assertOwnMeta } from "../protocol/meta.ts";
 import { wireOf } from "../protocol/wire/wire.ts";
 import { toJsonCopy } from "../util/json-copy.ts";
 
+/** What a handler gives, now or later. */
+export type Awaitable<T> = T | Promise<T>;
+
 /** A handler, or a middleware, that was forgotten or is in another's place. */
 export function assertFunction(value: unknown, what: string): void {
   if (typeof value !== "function") throw new TypeError(`${what} needs a handler function`);

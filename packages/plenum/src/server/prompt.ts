@@ -24,7 +24,7 @@ import { assertCompleters, type Completable, type Completer, hasCompleters } fro
 import { assertMimeType } from "./content.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
-import { assertFunction, toDefinition } from "./definition.ts";
+import { type Awaitable, assertFunction, toDefinition } from "./definition.ts";
 import { type InputRequired, isInputRequired } from "./input.ts";
 import { isVisible, listPages, type NoInput, type Registration, Registry, type Visible } from "./registry.ts";
 
@@ -40,8 +40,6 @@ export interface PromptOptions<Arguments extends AnySchema, Lifespan> {
   /** Suggestions for an argument. */
   readonly complete?: { readonly [argument: string]: Completer<Lifespan> };
 }
-
-type Awaitable<T> = T | Promise<T>;
 
 /** A message whose content may be just text. */
 export interface LooseMessage {

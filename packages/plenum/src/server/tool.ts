@@ -1,18 +1,19 @@
 // Tools: what is registered, how a call is checked and run, and how what the handler returns becomes a result.
 // Specification: server/tools.
 import { exceedsDepth, isObject, type Json, type JsonObject } from "../jsonrpc/message.ts";
-import type { Result } from "../protocol/endpoint.ts";
+import type { Result, Sender } from "../protocol/endpoint.ts";
 import { assertOpen, isTellable, McpError, ToolError } from "../protocol/errors.ts";
 import { type HeaderParam, headerMark, readHeaderParams } from "../protocol/header-marks.ts";
 import { assertOwnMeta } from "../protocol/meta.ts";
 import { type Content, type Icon, isContent, type Meta, type Tool, type ToolAnnotations } from "../protocol/model.ts";
 import { anyRoot, toFault } from "../protocol/revise.ts";
 import type { InferInput, InferOutput } from "../schema/infer.ts";
-import { type AnySchema, formatIssues, type Schema, toSchema } from "../schema/standard.ts";
+import { type AnySchema, formatIssues, type Schema, toSchema, type ValidationResult } from "../schema/standard.ts";
+import { attempt, isThenable } from "../util/attempt.ts";
 import { quote } from "../util/quote.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
-import { assertFunction, toDefinition } from "./definition.ts";
+import { type Awaitable, assertFunction, toDefinition } from "./definition.ts";
 import { type InputRequired, isInputRequired } from "./input.ts";
 import {
   type Entry,
@@ -41,15 +42,8 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema, 
 /** Nothing, text, content, a list of those, a whole result, questions (`inputRequired`), or any JSON value. */
 export type ToolReturn = unknown;
 
-export type ToolHandler<Input extends AnySchema, Output extends AnySchema, Lifespan> = (
-  args: InferOutput<Input>,
-  ctx: Context<Lifespan>,
-) => Returned<Output> | Promise<Returned<Output>>;
-
 /** With an output schema the handler returns what fits it, a whole result when it has more to say, or questions. */
-type Returned<Output extends AnySchema> = AnySchema extends Output
-  ? ToolReturn
-  : InferInput<Output> | WholeResult | InputRequired;
+type Returned<Output> = Awaitable<InferInput<Output> | WholeResult | InputRequired>;
 
 export interface ToolEntry extends Entry {
   readonly definition: Tool;
@@ -106,7 +100,8 @@ export interface ToolMethods<L> {
   tool<const I extends AnySchema = NoInput, const O extends AnySchema = AnySchema>(
     name: string,
     options: ToolOptions<I, O, L>,
-    handler: ToolHandler<I, O, L>,
+    // Written out, and nothing inferred from what it returns: the compiler does this for each tool of a program.
+    handler: (args: InferOutput<I>, ctx: Context<L>) => AnySchema extends O ? ToolReturn : NoInfer<Returned<O>>,
   ): Registration;
 }
 
@@ -116,12 +111,15 @@ export function offerTools<L>(core: Core<L>): ToolMethods<L> {
     inUse: () => [registry.used && "tools"],
     methods: {
       "tools/list": listPages({ ...core.pages, member: "tools", registry, items: (entry) => [entry.definition] }),
-      async "tools/call"(params, ctx) {
+      "tools/call"(params, ctx) {
         const entry = registry.get(params.name as string);
-        if (!entry || (entry.visible && !(await isVisible(entry, ctx)))) {
-          throw new McpError("invalid_params", `Unknown tool: ${quote(params.name as string)}`);
-        }
-        return callTool(core, entry, params, ctx);
+        const unknown = (): McpError => new McpError("invalid_params", `Unknown tool: ${quote(params.name as string)}`);
+        if (!entry) throw unknown();
+        if (!entry.visible) return callTool(core, entry, params, ctx);
+        return isVisible(entry, ctx).then((isSeen) => {
+          if (!isSeen) throw unknown();
+          return callTool(core, entry, params, ctx);
+        });
       },
     },
   });
@@ -129,31 +127,43 @@ export function offerTools<L>(core: Core<L>): ToolMethods<L> {
 }
 
 /** Runs a tool. Throws McpError for what is not the tool's own failure. */
-async function callTool<L>(core: Core<L>, entry: ToolEntry, params: JsonObject, ctx: CallContext): Promise<Result> {
+function callTool<L>(core: Core<L>, entry: ToolEntry, params: JsonObject, ctx: CallContext): Result | Promise<Result> {
   const { name } = entry.definition;
   const read = ({ arguments: given }: JsonObject): JsonObject => {
     if (!isObject(given)) return {};
     // Some hosts send nested arguments as JSON text.
     return core.lenientArguments ? unpackNested(entry, given) : given;
   };
-  try {
-    // What middleware has changed is no mismatch of the client's.
-    if (entry.mirrored.length > 0 && ctx.sender?.mirrorsParams)
-      (await import("../protocol/header-match.ts")).assertMirrored(
-        entry.mirrored,
-        read(ctx.sent ?? params),
-        ctx.sender,
-      );
-    const args = await entry.input.validate(read(params));
-    if ("issues" in args)
-      throw new McpError("invalid_arguments", `Invalid arguments for tool "${name}": ${formatIssues(args.issues)}`);
-    assertOpen(ctx);
-    return await toResult(await entry.handler(args.value as never, ctx as never), entry);
-  } catch (error) {
+  const fail = (error: unknown): Result => {
     if (error instanceof ToolError) return toFault(error.message);
     if (error instanceof McpError && isTellable(error)) throw error;
     return toFault(`Internal error (${core.mask(error, `tools/call ${name}`, ctx.ended)})`);
-  }
+  };
+  const handle = (args: ValidationResult<unknown>): Result | Promise<Result> => {
+    if ("issues" in args)
+      throw new McpError("invalid_arguments", `Invalid arguments for tool "${name}": ${formatIssues(args.issues)}`);
+    assertOpen(ctx);
+    const returned = entry.handler(args.value as never, ctx as never);
+    return isThenable(returned)
+      ? Promise.resolve(returned).then((value) => toResult(value, entry))
+      : toResult(returned, entry);
+  };
+  const validate = (): Result | Promise<Result> => {
+    const args = entry.input.validate(read(params));
+    return args instanceof Promise ? args.then(handle) : handle(args);
+  };
+  return attempt<Result, Result>(
+    // What middleware has changed is no mismatch of the client's.
+    entry.mirrored.length > 0 && ctx.sender?.mirrorsParams
+      ? async () => {
+          const { assertMirrored } = await import("../protocol/header-match.ts");
+          assertMirrored(entry.mirrored, read(ctx.sent ?? params), ctx.sender as Sender);
+          return validate();
+        }
+      : validate,
+    (result) => result,
+    fail,
+  );
 }
 
 /** What reads a file gives a promise: it is waited for. */
@@ -186,18 +196,34 @@ function isWhole(value: unknown): value is WholeResult {
   return isObject(value) && whole in value;
 }
 
-async function toResult(returned: unknown, { definition, output }: ToolEntry): Promise<Result> {
+function toResult(returned: unknown, entry: ToolEntry): Result | Promise<Result> {
   if (isInputRequired(returned)) return returned;
-  const blocks = isObject(returned) && Array.isArray(returned.content) && (await settle(returned.content));
-  if (!isWhole(returned) && !output) {
-    const result = blocks && { ...(returned as JsonObject), resultType: undefined, content: blocks };
-    return isCallToolResult(result) ? result : { content: toBlocks(await settle(returned)) };
-  }
+  if (entry.output || isWhole(returned)) return toWholeResult(returned, entry);
+  const content = isObject(returned) ? returned.content : undefined;
+  if (!Array.isArray(content)) return isPlain(returned) ? toContent(returned) : settle(returned).then(toContent);
+  // Most are composed of what is there already.
+  if (content.every(isPlain)) return toOwnResult(returned as JsonObject, content);
+  return settle(content).then((blocks) => toOwnResult(returned as JsonObject, blocks as unknown[]));
+}
+
+/** The result that a handler has put together itself, or a value that merely has a member of that name. */
+function toOwnResult(returned: JsonObject, content: unknown[]): Result {
+  // Its type is ours to say. What needs no change is not copied: nobody changes a result.
+  const isSame = content === returned.content && !("resultType" in returned);
+  const result = isSame ? returned : { ...returned, resultType: undefined, content };
+  return isCallToolResult(result) ? result : toContent(returned);
+}
+
+function toContent(value: unknown): Result {
+  return { content: toBlocks(value) };
+}
+
+async function toWholeResult(returned: unknown, { definition, output }: ToolEntry): Promise<Result> {
+  const blocks = isWhole(returned) && returned.content && (await settle(returned.content));
   const { structured, isError, meta } = isWhole(returned) ? returned : { structured: returned };
-  const content = isWhole(returned) && blocks;
   // A failure need not have the shape of a success.
   if (isError || !output)
-    return { content: content || toText(structured), structuredContent: structured, isError, _meta: meta };
+    return { content: blocks || toText(structured), structuredContent: structured, isError, _meta: meta };
   const checked = await output.validate(structured);
   const value = "issues" in checked ? undefined : checked.value;
   // A schema that allows everything allows undefined, but the wire cannot carry it, and structured content was promised.
@@ -205,16 +231,20 @@ async function toResult(returned: unknown, { definition, output }: ToolEntry): P
     const why = "issues" in checked ? formatIssues(checked.issues) : "must not be undefined";
     throw new TypeError(`tool "${definition.name}" returned what its output schema does not allow: ${why}`);
   }
-  const result = { content: content || toText(value), structuredContent: value, _meta: meta };
+  const result = { content: blocks || toText(value), structuredContent: value, _meta: meta };
   return definition.outputSchema?.type === "object" ? result : { ...result, [anyRoot]: true };
 }
 
-function isCallToolResult(value: unknown): value is JsonObject {
+function isCallToolResult({ content, isError, structuredContent }: JsonObject): boolean {
   // An empty list alone says nothing: a value may have a member of that name, too.
-  const { content, isError, structuredContent } = isObject(value) ? value : {};
   const says =
     Array.isArray(content) && (content.length > 0 || isError !== undefined || structuredContent !== undefined);
   return says && content.every(isContent);
+}
+
+/** Whether there is nothing in it to wait for. */
+function isPlain(value: unknown): boolean {
+  return Array.isArray(value) ? value.every(isPlain) : !isThenable(value);
 }
 
 /** The value with every promise in it, and in lists in it, waited for. */

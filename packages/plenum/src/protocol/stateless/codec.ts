@@ -38,10 +38,13 @@ export function encodeResult(
 
 function dress(method: Method | undefined, result: Result, revision: Revision, endpoint: Endpoint): Result {
   const { info } = endpoint.describe();
-  const { resultType = "complete", ...rest } = result;
+  const resultType = result.resultType ?? "complete";
   // A result that says itself how long it may be kept knows better; one that is not final is not kept at all.
   const hints = method?.cached && resultType === "complete" ? endpoint.cacheHints() : undefined;
-  const dressed = { resultType, ...hints, ...rest, _meta: { ...metaOf(result), [metaKeys.serverInfo]: info } };
+  const _meta = result._meta ? { ...metaOf(result), [metaKeys.serverInfo]: info } : { [metaKeys.serverInfo]: info };
+  // The first place in it is for what it is, whatever else a result says of itself.
+  const dressed: { [key: string]: unknown } = { resultType, ...hints, ...result, _meta };
+  dressed.resultType = resultType;
   return reviseResult(method, dressed, revision);
 }
 

@@ -1,11 +1,14 @@
 // The stateless era on the serving side: every request is complete in itself, and nothing is remembered between two.
 // Only open listen requests are held, as long as they are open. Specification: basic of 2026-07-28.
 import type { Answer } from "../../jsonrpc/connection.ts";
+import type { Exchange } from "../../jsonrpc/exchange.ts";
+import type { JsonObject, Request } from "../../jsonrpc/message.ts";
+import { attempt, isThenable } from "../../util/attempt.ts";
 import { hasCapability } from "../capabilities.ts";
-import type { Description, Result } from "../endpoint.ts";
+import type { Ask, Call, Description, Result } from "../endpoint.ts";
 import type { Era, Ground } from "../era.ts";
 import { methodNotFound, toErrorObject } from "../errors.ts";
-import { toCall } from "../link.ts";
+import { type LinkEnds, toCall } from "../link.ts";
 import { metaKeys, metaOf } from "../meta.ts";
 import { findMethod, type Method, requestIn } from "../methods.ts";
 import type { LogLevel } from "../model.ts";
@@ -41,79 +44,9 @@ export function openStateless(ground: Ground): Era {
   const isDeclared = (path: string): boolean => hasCapability(endpoint.describe().capabilities, path);
   const { maxSubscriptions } = limits;
   const watch: Watch = { subscriptions, oneStream, maxSubscriptions, isDeclared, isClosing: false };
-  const encode = (method: Method | undefined, result: Result, revision: Revision): Answer => ({
-    result: encodeResult(method, result, revision, endpoint),
-  });
 
   return {
-    async request(request, exchange) {
-      // An error about the version itself is written as the newest revision writes it.
-      let revision: Revision = spoken[0] ?? "2026-07-28";
-      let method: Method | undefined;
-      // Open for days, maybe: it holds on to nothing of the request but what it watches.
-      let listening: Promise<Result>;
-      const about = { method: request.method };
-      try {
-        const meta = metaOf(request.params);
-        const requested = meta[metaKeys.protocolVersion];
-        if (!isRevision(requested) || !spoken.includes(requested))
-          throw (await loadRefusals()).unspoken(metaKeys.protocolVersion, requested, supported);
-        revision = requested;
-        const caller = readCaller(meta, revision);
-        if (!caller) throw (await loadRefusals()).undeclared(metaKeys.clientCapabilities);
-        method = requestIn(request.method, revision);
-        const isMissing = method
-          ? method.needs && !isDeclared(method.needs)
-          : findMethod(request.method) || !endpoint.handles(request.method);
-        if (isMissing) throw methodNotFound(request.method);
-        // What only asking takes is loaded when somebody asks.
-        let opening: Promise<Round> | undefined;
-        let giveUp: (result: Result) => void;
-        const round = (): Promise<Round> => {
-          opening ??= import("./replay.ts").then(({ openRound }) =>
-            openRound(ground, call, method, sent, () => giveUp({})),
-          );
-          return opening;
-        };
-        let call = toCall(method, request, exchange, caller, {
-          // Only a request that names a level gets log messages, and only its own.
-          logLevel: () => (isDeclared("logging") ? (meta[metaKeys.logLevel] as LogLevel | undefined) : undefined),
-          ask: async (ask) => (await round()).ask(ask),
-          step: async (...step) => (await round()).step(...step),
-        });
-        // Before anybody can change them: a call that goes on is bound to what the client sent.
-        const sent = method?.asks ? toCopy(call.params) : call.params;
-        call = { ...call, sent };
-        if (method?.asks && (call.params.requestState ?? call.params.inputResponses) !== undefined)
-          call = (await round()).call;
-        const wanted = call.params.notifications as Filter;
-        const missed: Told[] = [];
-        const watching = method?.name === "subscriptions/listen" ? await loadWatching(watch, missed) : undefined;
-        // Before anybody looks for each of the resources.
-        watching?.assertFew(wanted, watch);
-        let result: Result = {};
-        let failure: { readonly error: unknown } | undefined;
-        try {
-          result = await new Promise<Result>((resolve, reject) => {
-            giveUp = resolve;
-            Promise.resolve(endpoint.call(call)).then(resolve, reject);
-          });
-        } catch (error) {
-          if (!opening) throw error;
-          failure = { error };
-        }
-        if (opening || result.resultType === "input_required") result = await (await round()).settle(result, failure);
-        if (method?.name === "server/discover") result = toDiscoverResult(result as unknown as Description, supported);
-        if (!watching) return encode(method, result, revision);
-        const tag = { [metaKeys.subscriptionId]: exchange.id };
-        listening = watching.listen(watch, exchange, { ...wanted, ...result }, tag, missed);
-      } catch (error) {
-        const fault = toToolFault(error, method, revision);
-        if (fault) return encode(method, fault, revision);
-        return { error: toErrorObject(error, revision, (hidden) => endpoint.report(hidden, about)) };
-      }
-      return listening.then((result) => encode(method, result, revision));
-    },
+    request: (request, exchange) => new Turn(ground, spoken, watch, request, exchange).answer(),
 
     // Nothing but cancellation concerns this era, and that is the same in both.
     notification() {},
@@ -127,4 +60,148 @@ export function openStateless(ground: Ground): Era {
       for (const subscription of subscriptions) subscription.end(oneStream);
     },
   };
+}
+
+/** One request while it is answered. It waits for nothing but what must be waited for: most calls are quick. */
+class Turn implements LinkEnds {
+  readonly #ground: Ground;
+  readonly #spoken: readonly Revision[];
+  readonly #watch: Watch;
+  readonly #request: Request;
+  readonly #exchange: Exchange;
+  /** An error about the version itself is written as the newest revision writes it. */
+  #revision: Revision;
+  #method: Method | undefined;
+  #call: Call | undefined;
+  /** What only asking takes is loaded when somebody asks. */
+  #opening: Promise<Round> | undefined;
+  #giveUp: (() => void) | undefined;
+
+  constructor(ground: Ground, spoken: readonly Revision[], watch: Watch, request: Request, exchange: Exchange) {
+    this.#ground = ground;
+    this.#spoken = spoken;
+    this.#watch = watch;
+    this.#request = request;
+    this.#exchange = exchange;
+    this.#revision = spoken[0] ?? "2026-07-28";
+  }
+
+  answer(): Answer | Promise<Answer> {
+    const { endpoint, supported } = this.#ground;
+    const { method: name, params } = this.#request;
+    try {
+      const meta = metaOf(params);
+      const requested = meta[metaKeys.protocolVersion];
+      if (!isRevision(requested) || !this.#spoken.includes(requested))
+        return this.#refuse(({ unspoken }) => unspoken(metaKeys.protocolVersion, requested, supported));
+      this.#revision = requested;
+      const caller = readCaller(meta, requested);
+      if (!caller) return this.#refuse(({ undeclared }) => undeclared(metaKeys.clientCapabilities));
+      const method = requestIn(name, requested);
+      this.#method = method;
+      const isMissing = method
+        ? method.needs && !this.#watch.isDeclared(method.needs)
+        : findMethod(name) || !endpoint.handles(name);
+      if (isMissing) throw methodNotFound(name);
+      // Before anybody can change them: a call that goes on is bound to what the client sent.
+      const call = toCall(method, this.#request, this.#exchange, caller, this, method?.asks ? toCopy : undefined);
+      this.#call = call;
+      if (name === "subscriptions/listen") return this.#listen(call);
+      const isRetry = method?.asks && (call.params.requestState ?? call.params.inputResponses) !== undefined;
+      return attempt(
+        () => (isRetry ? this.#round().then((round) => this.#run(round.call)) : this.#run(call)),
+        (result) => this.#encode(result),
+        (error) => this.#fail(error),
+      );
+    } catch (error) {
+      return this.#fail(error);
+    }
+  }
+
+  /** Only a request that names a level gets log messages, and only its own. */
+  logLevel(): LogLevel | undefined {
+    const isLogged = this.#watch.isDeclared("logging");
+    return isLogged ? (metaOf(this.#request.params)[metaKeys.logLevel] as LogLevel | undefined) : undefined;
+  }
+
+  async ask(ask: Ask): Promise<JsonObject> {
+    return (await this.#round()).ask(ask);
+  }
+
+  async step(name: string, run: () => unknown, exchange: Exchange): Promise<unknown> {
+    return (await this.#round()).step(name, run, exchange);
+  }
+
+  #round(): Promise<Round> {
+    const call = this.#call as Call;
+    this.#opening ??= import("./replay.ts").then(({ openRound }) =>
+      openRound(this.#ground, call, this.#method, call.sent ?? call.params, () => this.#giveUp?.()),
+    );
+    return this.#opening;
+  }
+
+  #run(call: Call): Result | Promise<Result> {
+    return attempt<Result, Result | Promise<Result>>(
+      () => {
+        const given = this.#ground.endpoint.call(call);
+        if (!isThenable(given)) return given;
+        return new Promise((resolve, reject) => {
+          this.#giveUp = () => resolve({});
+          given.then(resolve, reject);
+        });
+      },
+      (result) => (this.#opening || result.resultType === "input_required" ? this.#settle(result) : result),
+      (error) => {
+        if (!this.#opening) throw error;
+        return this.#settle({}, { error });
+      },
+    );
+  }
+
+  async #settle(result: Result, failure?: { readonly error: unknown }): Promise<Result> {
+    return (await this.#round()).settle(result, failure);
+  }
+
+  async #listen(call: Call): Promise<Answer> {
+    const { endpoint } = this.#ground;
+    const [method, revision, watch] = [this.#method, this.#revision, this.#watch];
+    // Open for days, maybe: it holds on to nothing of the request but what it watches.
+    let listening: Promise<Result>;
+    try {
+      const wanted = call.params.notifications as Filter;
+      const missed: Told[] = [];
+      const watching = await loadWatching(watch, missed);
+      // Before anybody looks for each of the resources.
+      watching.assertFew(wanted, watch);
+      const result = await this.#run(call);
+      const tag = { [metaKeys.subscriptionId]: this.#exchange.id };
+      listening = watching.listen(watch, this.#exchange, { ...wanted, ...result }, tag, missed);
+    } catch (error) {
+      return this.#fail(error);
+    }
+    return listening.then((result) => ({ result: encodeResult(method, result, revision, endpoint) }));
+  }
+
+  #encode(result: Result): Answer {
+    const { endpoint, supported } = this.#ground;
+    const isDiscovery = this.#method?.name === "server/discover";
+    try {
+      const told = isDiscovery ? toDiscoverResult(result as unknown as Description, supported) : result;
+      return { result: encodeResult(this.#method, told, this.#revision, endpoint) };
+    } catch (error) {
+      return this.#fail(error);
+    }
+  }
+
+  async #refuse(toError: (refusals: Awaited<ReturnType<typeof loadRefusals>>) => unknown): Promise<Answer> {
+    return this.#fail(toError(await loadRefusals()));
+  }
+
+  #fail(error: unknown): Answer {
+    const { endpoint } = this.#ground;
+    const { method } = this.#request;
+    const fault = toToolFault(error, this.#method, this.#revision);
+    if (fault) return { result: encodeResult(this.#method, fault, this.#revision, endpoint) };
+    return { error: toErrorObject(error, this.#revision, (hidden) => endpoint.report(hidden, { method })) };
+  }
 }

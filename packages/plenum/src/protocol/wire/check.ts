@@ -87,7 +87,7 @@ export function createSheet(changes: string, before?: Sheet): Sheet {
       const text = item.slice(1);
       const [kind, is] = leaves[bracket ?? item] ?? [`"${text}"`, (value) => value === text];
       kinds.push(kind);
-      tests.push(of ? (value) => is(value) && testMany(typeOf(of)[0], bracket, max, value as JsonObject) : is);
+      tests.push(of ? (value) => is(value) && testMany(typeOf(of)[0], max, value as JsonObject) : is);
       inner ||= of;
     }
     const problem = ` must be ${kinds.join(" or ") || "an object"}`;
@@ -105,16 +105,18 @@ export function createSheet(changes: string, before?: Sheet): Sheet {
   return { shapes, formOf, typeOf };
 }
 
-function testMany(
-  check: Check,
-  bracket: string | undefined,
-  max: string | undefined,
-  value: JsonObject,
-): true | string {
+function testMany(check: Check, max: string | undefined, value: JsonObject): true | string {
   if (max && (value.length as number) > +max) return ` must have at most ${max} items`;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const found = check(value[i]);
+      if (found) return `[${i}]${found}`;
+    }
+    return true;
+  }
   for (const key of Object.keys(value)) {
     const found = check(value[key]);
-    if (found) return (bracket === "[" ? `[${key}]` : step(key)) + found;
+    if (found) return step(key) + found;
   }
   return true;
 }
@@ -136,8 +138,24 @@ function checkForms(forms: readonly Form[], value: JsonObject): string | undefin
 
 /** Which of several shapes the value is meant to be, so that the message is about the right one. */
 export function pick(forms: readonly Form[], value: JsonObject): Form | undefined {
-  return forms[1] ? (choose(forms, value) ?? forms.findLast((form) => form[2][0] && agrees(form[2], value))) : forms[0];
+  if (!forms[1]) return forms[0];
+  const { key, by } = tagsOf(forms);
+  if (key) return by.get(value[key]);
+  return choose(forms, value) ?? forms.findLast((form) => form[2][0] && agrees(form[2], value));
 }
+
+/** Where the first tag tells all of them apart, as it mostly does, they need not be tried one by one. */
+const tagsOf = once((forms: readonly Form[]) => {
+  const key = forms[0]?.[2][0]?.[0];
+  const by = new Map<unknown, Form>();
+  for (const form of forms) {
+    const [tag] = form[2];
+    const texts = tag && tag[0] === key && !tag[2] && tag[4];
+    if (!texts || texts.some((text) => by.has(text))) return { by };
+    for (const text of texts) by.set(text, form);
+  }
+  return { key, by };
+});
 
 /** The last shape with which the value agrees. None is tried in full. */
 export function choose(forms: readonly Form[], value: JsonObject): Form | undefined {

@@ -28,68 +28,92 @@ export interface AnsweringGround {
   readonly left: Set<Answering>;
 }
 
+/** How the requests of one exchange are answered. */
+export interface Rules {
+  /** Errors have an HTTP status of their own, where nothing was streamed before them. */
+  readonly hasStatus: boolean;
+  /** A client that is gone has cancelled what it asked for. */
+  readonly endsWithClient: boolean;
+  readonly run: (request: Request, exchange: Exchange) => Answer | Promise<Answer>;
+}
+
 export class Answering implements Notifier, Beating {
   readonly #ground: AnsweringGround;
+  readonly #rules: Rules;
   readonly #reply: Reply;
   readonly #isBatch: boolean;
-  readonly #exchanges = new Map<RequestId, Exchange>();
+  readonly #exchanges: Exchange[] = [];
   readonly #responses: string[] = [];
   readonly #startedAt = Date.now();
-  readonly #stop: () => void;
   #sink: EventSink | undefined;
   #status = 200;
+  /** Requests that have no answer. */
+  #open: number;
   /** Handlers that have not ended. */
-  #running = 0;
+  #running: number;
 
-  private constructor(ground: AnsweringGround, reply: Reply, isBatch: boolean) {
+  private constructor(ground: AnsweringGround, rules: Rules, reply: Reply, isBatch: boolean, count: number) {
     this.#ground = ground;
+    this.#rules = rules;
     this.#reply = reply;
     this.#isBatch = isBatch;
-    this.#stop = ground.pulse.add(this);
+    this.#open = count;
+    this.#running = count;
+    ground.pulse.add(this);
     ground.open.add(this);
   }
 
   /**
    * Answers requests on one HTTP exchange.
-   * @param refusals what is answered already, of the same batch
-   * @param hasStatus errors have an HTTP status of their own, where nothing was streamed before them
-   * @param endsWithClient a client that is gone has cancelled what it asked for
+   * @param batch given where they came together, with what of them is answered already
    */
   static begin(
     ground: AnsweringGround,
-    reply: Reply,
+    rules: Rules,
     requests: readonly Request[],
-    options: {
-      readonly sender: Sender;
-      readonly isBatch: boolean;
-      readonly refusals?: readonly Response[];
-      readonly hasStatus: boolean;
-      readonly endsWithClient: boolean;
-      readonly run: (request: Request, exchange: Exchange) => Promise<Answer>;
-    },
+    sender: Sender,
+    reply: Reply,
+    batch?: { readonly refusals: readonly Response[] },
   ): void {
-    const answering = new Answering(ground, reply, options.isBatch);
-    for (const refusal of options.refusals ?? []) answering.#responses.push(answering.#format(refusal));
-    answering.#running = requests.length;
+    const answering = new Answering(ground, rules, reply, batch !== undefined, requests.length);
+    for (const refusal of batch?.refusals ?? []) answering.#responses.push(answering.#format(refusal));
     reply.onGone(() => {
       if (answering.#running > 0) ground.left.add(answering);
-      if (options.endsWithClient) answering.cancel(new DOMException("The client closed the connection", "AbortError"));
+      if (rules.endsWithClient) answering.cancel(new DOMException("The client closed the connection", "AbortError"));
     });
     // An error that comes first has its status even there: so nothing is said before there is something to say.
-    if (ground.settings.answers === "stream" && !options.hasStatus) answering.#stream();
+    if (ground.settings.answers === "stream" && !rules.hasStatus) answering.#stream();
     // All of them are known before the first can be answered.
-    for (const { id } of requests) answering.#exchanges.set(id, new Exchange(answering, id, options.sender));
-    for (const request of requests) {
-      const exchange = answering.#exchanges.get(request.id) as Exchange;
-      options
-        .run(request, exchange)
-        .catch((error) => answering.#fail(error))
-        .then((answer) => {
-          // Who is told to stop may take its time: it counts until it has.
-          if (--answering.#running === 0) ground.left.delete(answering);
-          answering.#finish(exchange, answer, options.hasStatus);
-        })
-        .catch((error) => answering.#fail(error));
+    for (const { id } of requests) answering.#exchanges.push(new Exchange(answering, id, sender));
+    for (const [index, request] of requests.entries()) answering.#run(request, answering.#exchanges[index] as Exchange);
+  }
+
+  #run(request: Request, exchange: Exchange): void {
+    let given: Answer | Promise<Answer>;
+    try {
+      given = this.#rules.run(request, exchange);
+    } catch (error) {
+      given = this.#fail(error);
+    }
+    if (given instanceof Promise)
+      given.then(
+        (answer) => this.#end(exchange, answer),
+        (error) => this.#end(exchange, this.#fail(error)),
+      );
+    else this.#end(exchange, given);
+  }
+
+  /** Of one handler. */
+  #end(exchange: Exchange, answer: Answer): void {
+    // Who is told to stop may take its time: it counts until it has.
+    if (--this.#running === 0) this.#ground.left.delete(this);
+    if (exchange.ended) return;
+    exchange.end();
+    if (this.#rules.hasStatus && "error" in answer) this.#status = statusOf(answer.error);
+    try {
+      this.#write(exchange.id, answer);
+    } catch (error) {
+      this.#fail(error);
     }
   }
 
@@ -105,14 +129,14 @@ export class Answering implements Notifier, Beating {
 
   /** Ends the handlers and answers nothing more. */
   cancel(reason: unknown): void {
-    for (const exchange of this.#exchanges.values()) exchange.end(reason);
-    this.#exchanges.clear();
+    for (const exchange of this.#exchanges) exchange.end(reason);
     this.#close();
   }
 
   /** Ends the handlers and says so to the client. */
   giveUp(message: string): void {
-    for (const exchange of [...this.#exchanges.values()]) {
+    for (const exchange of this.#exchanges) {
+      if (exchange.ended) continue;
       const error = { code: -32603, message };
       exchange.end(new DOMException(message, "AbortError"));
       this.#write(exchange.id, { error });
@@ -124,27 +148,19 @@ export class Answering implements Notifier, Beating {
     this.#sink = this.#reply.stream();
   }
 
-  #finish(exchange: Exchange, answer: Answer, hasStatus: boolean): void {
-    if (exchange.ended) return;
-    exchange.end();
-    if (hasStatus && "error" in answer) this.#status = statusOf(answer.error);
-    this.#write(exchange.id, answer);
-  }
-
   #write(id: RequestId, answer: Answer): void {
-    this.#exchanges.delete(id);
-    const text = this.#format({ jsonrpc: "2.0", id, ...answer } as Response);
+    const text = this.#format(
+      "result" in answer ? { jsonrpc: "2.0", id, result: answer.result } : { jsonrpc: "2.0", id, error: answer.error },
+    );
     if (this.#ground.settings.answers === "stream" && this.#status === 200) this.#stream();
     this.#responses.push(text);
     // The stream may have begun between two answers of a batch. At once: none of them is late because of the others.
-    if (this.#sink)
-      this.#sink.write(
-        this.#responses
-          .splice(0)
-          .map((one) => formatEvent(one))
-          .join(""),
-      );
-    if (this.#exchanges.size > 0) return;
+    if (this.#sink) {
+      const events = this.#responses.splice(0).map((one) => formatEvent(one));
+      // In one piece: a reader cannot be behind with what was kept from him.
+      this.#sink.write(events.length === 1 ? (events[0] as string) : events.join(""));
+    }
+    if (--this.#open > 0) return;
     this.#close();
     if (this.#sink) this.#sink.end();
     else if (this.#isBatch) this.#reply.json(200, `[${this.#responses.join(",")}]`);
@@ -165,7 +181,7 @@ export class Answering implements Notifier, Beating {
   }
 
   #close(): void {
-    this.#stop();
+    this.#ground.pulse.delete(this);
     this.#ground.open.delete(this);
   }
 }

@@ -48,8 +48,12 @@ export function decodeUtf8(parts: readonly Uint8Array[], length: number): string
     // One for each: a decoder that failed may keep what it had.
     return new TextDecoder("utf-8", { fatal: true }).decode(whole);
   } catch {
-    throw new HttpFault(400, "The body is not valid UTF-8", -32700);
+    throw notUtf8();
   }
+}
+
+export function notUtf8(): HttpFault {
+  return new HttpFault(400, "The body is not valid UTF-8", -32700);
 }
 
 /** The application has read the body and kept it to itself. */

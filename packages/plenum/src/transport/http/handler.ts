@@ -10,7 +10,7 @@ import { createCors } from "./cors.ts";
 import { eraOf } from "./era.ts";
 import { HttpFault, type HttpRequest, type Outlet, type RouteAnswer } from "./exchange.ts";
 import { accepts, isJsonType } from "./headers.ts";
-import { observe, toByteLength } from "./observe.ts";
+import { type Observed, observe, toByteLength } from "./observe.ts";
 import type { HttpSettings } from "./options.ts";
 import { createGuard } from "./origin.ts";
 import type { Pulse } from "./pulse.ts";
@@ -29,10 +29,11 @@ export interface HttpCore {
 }
 
 /** The rooms that a path can lead to. */
-type Place = "mcp" | "sse" | "messages" | undefined;
+type Place = "mcp" | "sse" | "messages";
 
 export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pulse): HttpCore {
   const { sse, sessions, maxInFlight, maxStreams, routes } = settings;
+  const isObserved = settings.onAccess !== undefined || settings.onMetrics !== undefined;
   const guard = createGuard(settings);
   const cors = createCors(settings.cors, guard);
   const isModern = settings.revisions.some((revision) => factsOf(revision).era === "stateless");
@@ -66,14 +67,19 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
       counts.streams += delta;
       counts.inFlight -= delta;
     },
+    done() {
+      counts.inFlight--;
+    },
   };
 
+  /** Throws an HttpFault, 404, where nothing is. */
   const placeOf = (path: string): Place => {
     // Whoever routes by the whole path has looked at what is in front.
     const isAt = (wanted: string): boolean => (settings.path === undefined ? path.endsWith(wanted) : path === wanted);
     if (sse && isAt(sse.path)) return "sse";
     if (sse && isAt(sse.messagesPath)) return "messages";
-    return settings.path === undefined || path === settings.path ? "mcp" : undefined;
+    if (settings.path === undefined || path === settings.path) return "mcp";
+    throw new HttpFault(404, "Nothing is served on this path");
   };
 
   /** Again after each wait: what comes in while the server closes would begin when it has closed. */
@@ -82,35 +88,40 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
       throw new HttpFault(503, "The server is closing", -32603, { "retry-after": "5", connection: "close" });
   }
 
-  async function read(request: HttpRequest, note: Note): Promise<Incoming> {
+  function read(request: HttpRequest, note: Note): Promise<Incoming> {
     if (!isJsonType(request.header("content-type")))
       throw new HttpFault(415, "Unsupported media type: Content-Type must be application/json");
-    const text = await request.body(settings.maxBodyBytes, settings.bodyTimeoutMs);
-    assertNotClosing();
-    const incoming = parseMessage(text);
-    const isNamed = incoming.kind === "request" || incoming.kind === "notification";
-    note(() => ({ requestBytes: toByteLength(text), rpcMethod: isNamed ? incoming.message.method : undefined }));
-    return incoming;
+    return request.body(settings.maxBodyBytes, settings.bodyTimeoutMs).then((text) => {
+      assertNotClosing();
+      const incoming = parseMessage(text);
+      const isNamed = incoming.kind === "request" || incoming.kind === "notification";
+      note?.(() => ({ requestBytes: toByteLength(text), rpcMethod: isNamed ? incoming.message.method : undefined }));
+      return incoming;
+    });
   }
 
-  async function post(request: HttpRequest, auth: AuthInfo | undefined, reply: Reply, note: Note): Promise<void> {
+  function post(request: HttpRequest, auth: AuthInfo | undefined, reply: Reply, note: Note): Promise<void> {
     const accept = request.header("accept");
     if (!accepts(accept, "application/json") || !accepts(accept, "text/event-stream"))
       throw new HttpFault(406, "Not acceptable: Accept must have both application/json and text/event-stream");
-    const incoming = await read(request, note);
+    return read(request, note).then((incoming) => take(incoming, request, auth, reply, note));
+  }
+
+  function take(incoming: Incoming, request: HttpRequest, auth: AuthInfo | undefined, reply: Reply, note: Note): void {
     if (incoming.kind === "invalid") {
       const { answer } = incoming;
       if (!answer) throw new HttpFault(400, "Invalid request: the body is no message of JSON-RPC 2.0");
-      return reply.json(400, JSON.stringify(answer));
+      reply.json(400, JSON.stringify(answer));
+      return;
     }
     const version = request.header("mcp-protocol-version");
-    note(() => ({ revision: version }));
+    note?.(() => ({ revision: version }));
     // Nobody is there to be answered any more.
     if (reply.isOver) return;
     const isStateless = isModern && (!hasLegacy || eraOf(version, incoming) === "stateless");
-    if (isStateless) return stateless.post(incoming, request, auth, reply);
-    if (sessioned) return sessioned.post(incoming, request, auth, reply);
-    sessionless?.(incoming, request, auth, reply);
+    if (isStateless) stateless.post(incoming, request, auth, reply);
+    else if (sessioned) sessioned.post(incoming, request, auth, reply);
+    else sessionless?.(incoming, request, auth, reply);
   }
 
   async function route(request: HttpRequest, reply: Reply): Promise<boolean> {
@@ -127,55 +138,78 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     return true;
   }
 
-  async function answer(request: HttpRequest, reply: Reply, note: Note): Promise<void> {
+  function answer(request: HttpRequest, reply: Reply, note: Note): Promise<void> {
     assertNotClosing();
     if (counts.inFlight + left.size > maxInFlight)
       throw new HttpFault(503, "Too many requests are open. Try again later", -32603, { "retry-after": "1" });
-    if (routes.size > 0 && (await route(request, reply))) return;
-    const place = placeOf(request.path);
-    if (!place) throw new HttpFault(404, "Nothing is served on this path");
-    const auth = settings.auth ? await admit(request, settings.auth) : undefined;
+    // Most servers have neither: their messages wait for nothing but their bodies.
+    const isQuick = routes.size === 0 && !settings.auth && request.method === "POST";
+    return isQuick ? direct(request, undefined, reply, note) : identify(request, reply, note);
+  }
+
+  async function identify(request: HttpRequest, reply: Reply, note: Note): Promise<void> {
+    if (await route(request, reply)) return;
+    // Nobody is asked who he is for what is not there.
+    placeOf(request.path);
+    const auth = settings.auth && (await admit(request, settings.auth));
     assertNotClosing();
     // Who left meanwhile opens nothing that would have to be closed.
-    if (reply.isOver) return;
+    if (!reply.isOver) await direct(request, auth, reply, note);
+  }
+
+  function direct(request: HttpRequest, auth: AuthInfo | undefined, reply: Reply, note: Note): Promise<void> {
+    const place = placeOf(request.path);
     const { method } = request;
-    if (place === "sse" && method === "GET") return old?.open(request, auth, reply);
-    if (place === "messages" && method === "POST") return old?.post(await read(request, note), request, auth, reply);
-    if (place === "mcp") {
-      if (method === "POST") return post(request, auth, reply, note);
-      if (sessioned && method === "GET") return sessioned.get(request, auth, reply);
-      if (sessioned && method === "DELETE") return sessioned.delete(request, auth, reply);
+    if (place === "mcp" && method === "POST") return post(request, auth, reply, note);
+    if (place === "messages" && method === "POST")
+      return read(request, note).then((incoming) => old?.post(incoming, request, auth, reply));
+    if (place === "sse" && method === "GET") old?.open(request, auth, reply);
+    else if (place === "mcp" && sessioned && method === "GET") sessioned.get(request, auth, reply);
+    else if (place === "mcp" && sessioned && method === "DELETE") sessioned.delete(request, auth, reply);
+    else {
+      const allow = place === "sse" ? "GET" : place === "messages" || !sessioned ? "POST" : "GET, POST, DELETE";
+      throw new HttpFault(405, "Method not allowed", -32600, { allow });
     }
-    const allow = place === "sse" ? "GET" : place === "messages" || !sessioned ? "POST" : "GET, POST, DELETE";
-    throw new HttpFault(405, "Method not allowed", -32600, { allow });
+    return Promise.resolve();
+  }
+
+  function fail(error: unknown, request: HttpRequest, reply: Reply): void {
+    try {
+      const isOurs = error instanceof HttpFault;
+      const id = isOurs ? "" : endpoint.report(error, { method: request.method });
+      reply.fault(isOurs ? error : new HttpFault(500, `Internal error (${id})`, -32603));
+    } catch (unsendable) {
+      // Where not even that can be sent, such as with a header of the application's on every answer.
+      if (error instanceof HttpFault) fail(unsendable, request, reply);
+      else endpoint.report(unsendable, { method: request.method });
+    }
   }
 
   return {
     handle(request, given) {
-      const { outlet, note } = observe(request, given, settings);
+      const { outlet, note } = isObserved ? observe(request, given, settings) : { outlet: given, note: undefined };
       counts.inFlight++;
-      const reply = new Reply(outlet, replies, cors?.headers(request) ?? {}, () => {
-        counts.inFlight--;
-      });
+      const reply = new Reply(outlet, replies, cors?.headers(request));
       const fault = guard.check(request);
       if (fault) return reply.fault(fault);
       const preflight = request.method === "OPTIONS" ? cors?.preflight(request) : undefined;
       if (preflight) return reply.empty(preflight.status, preflight.headers);
       counts.entering++;
-      answer(request, reply, note)
-        .catch((error) => {
-          if (!(error instanceof HttpFault)) throw error;
-          reply.fault(error);
-        })
-        .catch((error) => {
-          const id = endpoint.report(error, { method: request.method });
-          reply.fault(new HttpFault(500, `Internal error (${id})`, -32603));
-        })
-        // Where not even that can be sent, such as with a header of the application's on every answer.
-        .catch((unsendable) => endpoint.report(unsendable, { method: request.method }))
-        .then(() => {
-          counts.entering--;
+      const entered = (): void => {
+        counts.entering--;
+      };
+      try {
+        answer(request, reply, note).then(entered, (error) => {
+          fail(error, request, reply);
+          entered();
         });
+      } catch (error) {
+        // In a moment: a request that is not here whole would cost its connection.
+        queueMicrotask(() => {
+          fail(error, request, reply);
+          entered();
+        });
+      }
     },
 
     disconnect: (retryMs) => sessioned?.disconnect(retryMs),
@@ -194,4 +228,4 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
   };
 }
 
-type Note = ReturnType<typeof observe>["note"];
+type Note = Observed["note"] | undefined;

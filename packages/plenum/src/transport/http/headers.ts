@@ -1,4 +1,5 @@
 // The HTTP headers that MCP uses, and what their values mean. Specification: basic/transports/streamable-http.
+import { remember } from "../../util/remember.ts";
 import type { Headers } from "./exchange.ts";
 
 /** In lower case, as `HttpHead.header` takes them. */
@@ -37,7 +38,11 @@ const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
  * never taken for it.
  */
 export function isJsonType(contentType: string | undefined): boolean {
-  if (contentType === undefined || contentType.length > maxLength) return false;
+  return contentType !== undefined && isJson(contentType);
+}
+
+const isJson = remember((contentType: string): boolean => {
+  if (contentType.length > maxLength) return false;
   const [type, ...parameters] = contentType.toLowerCase().split(";");
   if (trim(type as string) !== "application/json") return false;
   let charsets = 0;
@@ -52,18 +57,24 @@ export function isJsonType(contentType: string | undefined): boolean {
     if (name === "charset" && (plain !== "utf-8" || ++charsets > 1)) return false;
   }
   return true;
-}
+});
 
 /**
  * Whether an answer of this type is welcome: the most exact media range that fits decides, and q=0 refuses. No header at
  * all welcomes everything.
  */
 export function accepts(accept: string | undefined, type: "application/json" | "text/event-stream"): boolean {
-  if (accept === undefined) return true;
+  return accept === undefined || (type === "application/json" ? acceptsJson(accept) : acceptsEvents(accept));
+}
+
+const acceptsJson = remember((accept) => isWelcome(accept, "application/json"));
+const acceptsEvents = remember((accept) => isWelcome(accept, "text/event-stream"));
+
+function isWelcome(accept: string, type: string): boolean {
   if (accept.length > maxLength) return false;
   const wide = `${type.slice(0, type.indexOf("/"))}/*`;
   let exactness = 0;
-  let isWelcome = false;
+  let answer = false;
   for (const entry of accept.toLowerCase().split(",")) {
     const [range = "", ...parameters] = entry.split(";").map(trim);
     const fit = range === type ? 3 : range === wide ? 2 : range === "*/*" ? 1 : 0;
@@ -71,10 +82,10 @@ export function accepts(accept: string | undefined, type: "application/json" | "
     const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
     const welcome = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(quality) && Number(quality) > 0;
     // Of two equally exact ones either will do.
-    isWelcome = fit > exactness ? welcome : isWelcome || welcome;
+    answer = fit > exactness ? welcome : answer || welcome;
     exactness = fit;
   }
-  return isWelcome;
+  return answer;
 }
 
 /** Without the white space that HTTP allows around parts of a value: no other, as String.trim would. */

@@ -2,17 +2,16 @@
 // this is the path that every request takes.
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
-import type { Writable } from "node:stream";
-import { bodyIsRead, decodeUtf8, tooLarge } from "./body.ts";
-import { type EventSink, HttpFault, type HttpRequest, noSink, type Outlet } from "./exchange.ts";
+import { nextTick } from "node:process";
+import { type EventSink, type Headers, type HttpRequest, noSink, type Outlet, type Told } from "./exchange.ts";
+import { type Bodies, type Mounted, readBody } from "./node-body.ts";
+import { Feed, onClose, settle } from "./node-feed.ts";
 
-/** What frameworks add to a request. */
-type Mounted = IncomingMessage & {
-  readonly originalUrl?: string;
-  /** The body, where something in front has read it. */
-  readonly body?: unknown;
-};
+/** What the exchanges of one handler have in common. */
+export interface NodeGround {
+  readonly readerTimeoutMs: number;
+  readonly bodies: Bodies;
+}
 
 /** Of these Node keeps the first and drops the rest; which one an intermediary has looked at is not known. */
 const singular: ReadonlySet<string> = new Set(["host", "content-type", "authorization"]);
@@ -20,36 +19,240 @@ const singular: ReadonlySet<string> = new Set(["host", "content-type", "authoriz
 /** Between two headers of MCP that have one name: a value may have a comma, and never this. */
 const doubled = "\n";
 
-export function toHttpRequest(request: Mounted): HttpRequest {
-  const { path, query, authority } = splitUrl(request.url ?? "/");
-  return {
-    method: request.method ?? "GET",
-    path,
-    query,
-    get base() {
-      const whole = splitUrl(request.originalUrl ?? request.url ?? "/").path;
-      return whole.endsWith(path) ? whole.slice(0, whole.length - path.length) : "";
-    },
-    header(name) {
-      if (name === "host") return hostOf(request, authority);
-      if (name.startsWith("mcp-")) return joined(request, name, doubled);
-      const value = singular.has(name) ? joined(request, name, ", ") : request.headers[name];
-      return Array.isArray(value) ? value.join(", ") : value;
-    },
-    body: (maxBytes, timeoutMs) => readBody(request, maxBytes, timeoutMs),
-    get peer() {
-      return request.socket.remoteAddress;
-    },
+/** How long a client whose request was not read to its end may take to read the answer. */
+const lingerMs = 1000;
+
+const ignore = (): void => {};
+
+export class NodeExchange implements HttpRequest, Outlet {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly #request: Mounted;
+  readonly #response: ServerResponse;
+  readonly #ground: NodeGround;
+  /** The host, where the target is a whole URL. */
+  readonly #authority: string | undefined;
+  #hasDoubles: boolean | undefined;
+  #gone: (() => void) | undefined;
+  #isOver = false;
+
+  constructor(request: Mounted, response: ServerResponse, ground: NodeGround) {
+    const { path, query, authority } = splitUrl(request.url ?? "/");
+    this.method = request.method ?? "GET";
+    this.path = path;
+    this.query = query;
+    this.#authority = authority;
+    this.#request = request;
+    this.#response = response;
+    this.#ground = ground;
+    // Also where the socket breaks while something is written: nobody else listens.
+    response.on("error", ignore);
+    response.on("close", this.#lose);
+    // Its turn is still to come: Node would not tell it that the connection has ended.
+    if (response.socket === null) response.once("close", onClose(request.socket, this.#lose));
+  }
+
+  get base(): string {
+    const { originalUrl, url } = this.#request;
+    const whole = splitUrl(originalUrl ?? url ?? "/").path;
+    return whole.endsWith(this.path) ? whole.slice(0, whole.length - this.path.length) : "";
+  }
+
+  get peer(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
+  header(name: string): string | undefined {
+    const { headers } = this.#request;
+    if (name === "host") return this.#host();
+    const value = headers[name];
+    if (typeof value !== "string") return value?.join(", ");
+    this.#hasDoubles ??= hasDoubles(this.#request);
+    if (!this.#hasDoubles) return value;
+    if (name.startsWith("mcp-")) return joined(this.#request, name, doubled);
+    return singular.has(name) ? joined(this.#request, name, ", ") : value;
+  }
+
+  /** Its time is that of all bodies here. */
+  body(maxBytes: number): Promise<string> {
+    return readBody(this.#request, maxBytes, this.#ground.bodies);
+  }
+
+  onGone(run: () => void): void {
+    this.#gone = run;
+  }
+
+  answer(status: number, headers: Headers, body = "", told?: Told): void {
+    if (this.#isOver) return;
+    const response = this.#response;
+    if (this.#isTaken) {
+      this.#lose();
+      return;
+    }
+    const request = this.#request;
+    const isCut = !request.complete;
+    response.writeHead(status, this.#toSent(headers, status === 204 ? undefined : body, isCut));
+    this.#isOver = true;
+    if (body.length < smallLength) {
+      // Behind others node:http2 would send an empty text, which is no part of them.
+      if (body === "") response.end();
+      else response.end(body);
+      settle(request, response, () => response.writableLength, isCut ? lingerMs : this.#ground.readerTimeoutMs, told);
+      return;
+    }
+    const feed = new Feed(response);
+    feed.end(body);
+    settle(request, response, () => feed.waitingBytes, isCut ? lingerMs : this.#ground.readerTimeoutMs, told);
+  }
+
+  stream(headers: Headers): EventSink {
+    if (this.#isOver) return noSink;
+    if (this.#isTaken) {
+      this.#lose();
+      return noSink;
+    }
+    // A body that nobody wants would stand in front of the news that the client is gone.
+    if (!this.#request.complete) this.#request.on("error", ignore).resume();
+    return new NodeSink(this, headers);
+  }
+
+  /** For its stream: the head, now at the latest. False where the client is gone, or somebody else's by now. */
+  begin(headers: Headers, whole?: string): boolean {
+    if (this.#isTaken) {
+      this.#lose();
+      return false;
+    }
+    this.#response.writeHead(200, whole === undefined ? { ...headers } : this.#toSent(headers, whole, false));
+    return true;
+  }
+
+  /** For its stream: no more is to come of it. */
+  finish(feed: Feed, told: Told | undefined): void {
+    settle(this.#request, this.#response, () => feed.waitingBytes, this.#ground.readerTimeoutMs, told);
+  }
+
+  /** For its stream. */
+  get response(): ServerResponse {
+    return this.#response;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  over(): void {
+    this.#isOver = true;
+  }
+
+  readonly #lose = (): void => {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#gone?.();
   };
+
+  /** Whoever else has begun to answer, such as a time limit of the application's, has the client from then on. */
+  get #isTaken(): boolean {
+    return this.#response.destroyed || this.#response.headersSent;
+  }
+
+  #toSent(headers: Headers, body: string | undefined, isCut: boolean): { [name: string]: string | number } {
+    const sent: { [name: string]: string | number } = { ...headers };
+    if (body !== undefined) sent["content-length"] = Buffer.byteLength(body);
+    if (isCut) sent.connection = "close";
+    // HTTP/2 has no such header.
+    if (this.#request.httpVersionMajor > 1) delete sent.connection;
+    return sent;
+  }
+
+  /** Two names for one server are none: which of them somebody on the way has looked at is not known. */
+  #host(): string | undefined {
+    const request = this.#request;
+    // What HTTP/2 has in place of the header, or beside it.
+    const pseudo = request.headers[":authority"] as string | undefined;
+    this.#hasDoubles ??= hasDoubles(request);
+    const host = this.#hasDoubles ? joined(request, "host", ", ") : request.headers.host;
+    if (pseudo === undefined && this.#authority === undefined) return host;
+    const names = new Set([this.#authority, pseudo, host].filter((name) => name !== undefined));
+    return names.size > 0 ? [...names].join(", ") : undefined;
+  }
 }
 
-/** Two names for one server are none: which of them somebody on the way has looked at is not known. */
-function hostOf(request: IncomingMessage, authority: string | undefined): string | undefined {
-  const host = joined(request, "host", ", ");
-  // What HTTP/2 has in place of the header, or beside it.
-  const pseudo = request.headers[":authority"] as string | undefined;
-  const names = new Set([authority, pseudo, host].filter((name) => name !== undefined));
-  return names.size > 0 ? [...names].join(", ") : undefined;
+/** What is shorter is given to the socket in one piece. */
+const smallLength = 65_536;
+
+/** Events. What is written in one turn travels together, and with the head of the answer; where all is said by then, alone. */
+class NodeSink implements EventSink {
+  readonly #exchange: NodeExchange;
+  readonly #headers: Headers;
+  readonly #feed: Feed;
+  #held = "";
+  #heldBytes = 0;
+  #hasBegun = false;
+
+  constructor(exchange: NodeExchange, headers: Headers) {
+    this.#exchange = exchange;
+    this.#headers = headers;
+    this.#feed = new Feed(exchange.response);
+    nextTick(this.#flush);
+  }
+
+  write(text: string): void {
+    if (this.#exchange.isOver) return;
+    if (this.#hasBegun && this.#held === "") nextTick(this.#flush);
+    this.#held += text;
+    this.#heldBytes += Buffer.byteLength(text);
+    // What is long is not held back: there is nothing to gain.
+    if (this.#heldBytes >= smallLength) this.#flush();
+  }
+
+  end(told?: Told): void {
+    const exchange = this.#exchange;
+    if (exchange.isOver) return;
+    const whole = this.#hasBegun ? undefined : this.#held;
+    const isWhole = whole !== undefined && whole !== "";
+    if (!this.#hasBegun && !exchange.begin(this.#headers, isWhole ? whole : undefined)) return;
+    this.#hasBegun = true;
+    exchange.over();
+    const text = this.#take();
+    this.#feed.end(text);
+    exchange.finish(this.#feed, told);
+  }
+
+  abort(): void {
+    if (this.#exchange.isOver) return;
+    this.#exchange.over();
+    this.#exchange.response.destroy();
+  }
+
+  get waitingBytes(): number {
+    return this.#exchange.isOver ? 0 : this.#heldBytes + this.#feed.waitingBytes;
+  }
+
+  readonly #flush = (): void => {
+    if (this.#exchange.isOver) return;
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      if (!this.#exchange.begin(this.#headers)) return;
+      // Who is cut off while it reads has seen at least that it was answered.
+      if (this.#held === "" || this.#heldBytes >= smallLength) this.#exchange.response.flushHeaders();
+    }
+    if (this.#held !== "") this.#feed.write(this.#take());
+  };
+
+  #take(): string {
+    const text = this.#held;
+    this.#held = "";
+    this.#heldBytes = 0;
+    return text;
+  }
+}
+
+/** Whether some header is there twice: those that Node has by name are fewer than came, then. */
+function hasDoubles({ headers, rawHeaders }: IncomingMessage): boolean {
+  let count = 0;
+  for (const _ in headers) count++;
+  return count * 2 !== rawHeaders.length;
 }
 
 /** All values of a header, joined, so that one which is there twice is not taken for one. */
@@ -68,271 +271,18 @@ function joined({ rawHeaders, headers }: IncomingMessage, name: string, by: stri
 interface Target {
   readonly path: string;
   readonly query: string;
-  /** The host, where the target is a whole URL. */
-  readonly authority?: string;
+  readonly authority: string | undefined;
 }
 
 function splitUrl(url: string): Target {
   const at = url.indexOf("?");
   let path = at < 0 ? url : url.slice(0, at);
+  let authority: string | undefined;
   // The absolute form, which clients send to proxies.
-  const [start = "", authority] = /^https?:\/\/([^/]*)/i.exec(path) ?? [];
-  if (start) path = path.slice(start.length) || "/";
-  return { path, query: at < 0 ? "" : url.slice(at + 1), ...(authority !== undefined && { authority }) };
-}
-
-function readBody(request: Mounted, maxBytes: number, timeoutMs: number): Promise<string> {
-  if (request.readableEnded) {
-    if (request.body === undefined) return Promise.reject(bodyIsRead());
-    return parsedBody(request.body, maxBytes);
+  if (!path.startsWith("/")) {
+    const [start = "", host] = /^https?:\/\/([^/]*)/i.exec(path) ?? [];
+    if (start) path = path.slice(start.length) || "/";
+    authority = host;
   }
-  return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
-    let length = 0;
-    const stop = (): void => {
-      clearTimeout(timer);
-      request.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut);
-    };
-    const fail = (fault: HttpFault): void => {
-      stop();
-      // What comes still is read and dropped: the answer gives the connection its end.
-      request.on("error", () => {}).resume();
-      reject(fault);
-    };
-    const onData = (chunk: Buffer): void => {
-      length += chunk.length;
-      if (length > maxBytes) fail(tooLarge(maxBytes));
-      else parts.push(chunk);
-    };
-    const onEnd = (): void => {
-      stop();
-      try {
-        resolve(decodeUtf8(parts, length));
-      } catch (error) {
-        reject(error);
-      }
-    };
-    const onCut = (): void => fail(new HttpFault(400, "The body was cut off"));
-    const timer = setTimeout(() => fail(new HttpFault(408, `The body did not come in ${timeoutMs} ms`)), timeoutMs);
-    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return fail(tooLarge(maxBytes));
-    if (request.destroyed) return onCut();
-    request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
-  });
-}
-
-/** What a framework has parsed is written out again: its depth and size are not known. */
-async function parsedBody(body: unknown, maxBytes: number): Promise<string> {
-  let text: string | undefined;
-  try {
-    text =
-      typeof body === "string" ? body : Buffer.isBuffer(body) ? decodeUtf8([body], body.length) : JSON.stringify(body);
-  } catch {
-    throw new HttpFault(400, "The body is nested too deep, or not valid UTF-8", -32700);
-  }
-  if (Buffer.byteLength(text ?? "") > maxBytes) throw tooLarge(maxBytes);
-  return text ?? "";
-}
-
-/** How long a client whose request was not read to its end may take to read the answer. */
-const lingerMs = 1000;
-
-export function toOutlet(request: IncomingMessage, response: ServerResponse, readerTimeoutMs: number): Outlet {
-  let gone: (() => void) | undefined;
-  let isOver = false;
-  // Also where the socket breaks while something is written: nobody else listens.
-  response.on("error", () => {});
-  const lose = (): void => {
-    if (isOver) return;
-    isOver = true;
-    gone?.();
-  };
-  response.on("close", lose);
-  // Its turn is still to come: Node would not tell it that the connection has ended.
-  if (response.socket === null) response.once("close", onClose(request.socket, lose));
-  // Whoever else has begun to answer, such as a time limit of the application's, has the client from then on.
-  const isTaken = (): boolean => response.destroyed || response.headersSent;
-  return {
-    answer(status, headers, body, told) {
-      if (isOver) return;
-      if (isTaken()) return lose();
-      const text = body ?? "";
-      const isCut = !request.complete;
-      const { connection, ...rest } = { ...headers, ...(isCut && { connection: "close" }) };
-      response.writeHead(status, {
-        ...rest,
-        ...(status !== 204 && { "content-length": Buffer.byteLength(text) }),
-        // HTTP/2 has no such header.
-        ...(connection !== undefined && request.httpVersionMajor < 2 && { connection }),
-      });
-      isOver = true;
-      const feed = new Feed(response);
-      feed.end(text);
-      settle(request, response, feed, isCut ? lingerMs : readerTimeoutMs, told);
-    },
-    stream(headers) {
-      if (isOver) return noSink;
-      if (isTaken()) {
-        lose();
-        return noSink;
-      }
-      const feed = new Feed(response);
-      const sink: EventSink = {
-        write(text) {
-          if (!isOver) feed.write(text);
-        },
-        end(told) {
-          if (isOver) return;
-          isOver = true;
-          feed.end();
-          settle(request, response, feed, readerTimeoutMs, told);
-        },
-        abort() {
-          if (isOver) return;
-          isOver = true;
-          response.destroy();
-        },
-        get waitingBytes() {
-          return isOver ? 0 : feed.waitingBytes;
-        },
-      };
-      response.writeHead(200, headers);
-      response.flushHeaders();
-      // A body that nobody wants would stand in front of the news that the client is gone.
-      if (!request.complete) request.on("error", () => {}).resume();
-      return sink;
-    },
-    onGone(run) {
-      gone = run;
-    },
-  };
-}
-
-/** What a socket is given at a time: how much of that has gone out it does not tell. */
-const portionBytes = 65_536;
-
-/** Writes in portions, as they are taken, so that it can be seen whether a slow reader reads. */
-class Feed {
-  readonly #response: ServerResponse;
-  readonly #parts: Buffer[] = [];
-  #bytes = 0;
-  #isFull = false;
-  #isEnding = false;
-
-  constructor(response: ServerResponse) {
-    this.#response = response;
-  }
-
-  get waitingBytes(): number {
-    return this.#bytes + this.#response.writableLength;
-  }
-
-  write(text: string): void {
-    if (!this.#isFull && text.length < portionBytes) {
-      this.#give(text);
-      return;
-    }
-    const part = Buffer.from(text);
-    this.#parts.push(part);
-    this.#bytes += part.length;
-    this.#pump();
-  }
-
-  end(text = ""): void {
-    this.#isEnding = true;
-    // Never with an empty text: behind others, node:http2 would send what is no part of them.
-    if (text === "") this.#pump();
-    else if (this.#bytes === 0 && text.length < portionBytes) this.#response.end(text);
-    else this.write(text);
-  }
-
-  #pump(): void {
-    while (this.#bytes > 0 && !this.#isFull) this.#give(this.#take());
-    if (this.#isEnding && this.#bytes === 0) this.#response.end();
-  }
-
-  #give(data: string | Buffer): void {
-    if (this.#response.write(data)) return;
-    this.#isFull = true;
-    this.#response.once("drain", () => {
-      this.#isFull = false;
-      this.#pump();
-    });
-  }
-
-  #take(): Buffer {
-    const parts = this.#parts;
-    let count = 0;
-    let length = 0;
-    for (const part of parts) {
-      if (length + part.length > portionBytes) break;
-      length += part.length;
-      count++;
-    }
-    const [first] = parts as [Buffer, ...Buffer[]];
-    const portion = count > 0 ? Buffer.concat(parts.splice(0, count)) : first.subarray(0, portionBytes);
-    if (count === 0) parts[0] = first.subarray(portionBytes);
-    this.#bytes -= portion.length;
-    return portion;
-  }
-}
-
-/** What is to run when a connection ends: one listener for all requests that wait on it. */
-const waiting = new WeakMap<Socket, Set<() => void>>();
-
-/** The returned function takes it back. */
-function onClose(socket: Socket, run: () => void): () => void {
-  const runs = waiting.get(socket) ?? new Set();
-  if (!waiting.has(socket)) {
-    waiting.set(socket, runs);
-    socket.once("close", () => {
-      for (const one of runs) one();
-    });
-  }
-  runs.add(run);
-  return () => runs.delete(run);
-}
-
-/**
- * Tells when the reader of an answer has all of it, or none will. Ends the connection of one that takes nothing of it for so
- * long.
- */
-function settle(
-  request: IncomingMessage,
-  response: ServerResponse,
-  feed: Feed,
-  ms: number,
-  told: (isWhole: boolean) => void = () => {},
-): void {
-  let least = feed.waitingBytes;
-  if (least === 0 && request.complete) {
-    told(true);
-    return;
-  }
-  // Of HTTP/2 a connection has many.
-  const carrier = (response as { readonly stream?: Writable }).stream ?? request.socket;
-  const look = (): void => {
-    const waiting = feed.waitingBytes;
-    // Others before it on the same connection are not its reader's fault.
-    if (response.socket !== null && (waiting === 0 || waiting >= least)) response.destroy();
-    else arm();
-    least = waiting;
-  };
-  const arm = (): void => {
-    timer = setTimeout(look, ms);
-    timer.unref();
-  };
-  let timer: NodeJS.Timeout;
-  arm();
-  const over = (isWhole: boolean): void => {
-    clearTimeout(timer);
-    told(isWhole);
-    told = () => {};
-  };
-  response.once("finish", () => over(!carrier.destroyed));
-  response.once("close", () => over(false));
-  if (response.socket === null)
-    response.once(
-      "close",
-      onClose(request.socket, () => over(false)),
-    );
+  return { path, query: at < 0 ? "" : url.slice(at + 1), authority };
 }

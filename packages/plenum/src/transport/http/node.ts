@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { createCore, type HttpCore } from "./handler.ts";
-import { toHttpRequest, toOutlet } from "./node-exchange.ts";
+import { createBodies } from "./node-body.ts";
+import { NodeExchange } from "./node-exchange.ts";
 import { type HttpOptions, type HttpSettings, readOptions, toSettings } from "./options.ts";
 import { checkExposure, toReachable } from "./origin.ts";
 import { createSharedPulse, periodOf } from "./pulse.ts";
@@ -161,8 +162,12 @@ function openCore(endpoint: Endpoint, settings: HttpSettings, name: string): Htt
 }
 
 function toListener(core: HttpCore, settings: HttpSettings) {
-  return (request: IncomingMessage, response: ServerResponse): void =>
-    core.handle(toHttpRequest(request), toOutlet(request, response, settings.readerTimeoutMs));
+  const { bodyTimeoutMs, readerTimeoutMs } = settings;
+  const ground = { readerTimeoutMs, bodies: createBodies(bodyTimeoutMs) };
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const exchange = new NodeExchange(request, response, ground);
+    core.handle(exchange, exchange);
+  };
 }
 
 function assertPort(port: unknown): void {

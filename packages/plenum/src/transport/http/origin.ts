@@ -1,6 +1,7 @@
 // Which names a server answers to, and which pages in a browser may call it. A page of any site can make a browser send
 // requests here; a site whose name is made to lead to this machine (DNS rebinding) could read the answers as well.
 import { quote } from "../../util/quote.ts";
+import { remember } from "../../util/remember.ts";
 import { HttpFault, type HttpHead } from "./exchange.ts";
 import type { HttpSettings } from "./options.ts";
 
@@ -70,12 +71,16 @@ export function createGuard(
     const origin = parseOrigin(text);
     return origin !== undefined && (origins.has(text) || isOwn(origin, host));
   };
+  const judge = remember((host: string): "none" | "allowed" | "refused" => {
+    const authority = parseHost(host);
+    return authority ? (isAllowedHost(authority) ? "allowed" : "refused") : "none";
+  });
   return {
     check(head) {
       const host = head.header("host");
-      const authority = host === undefined ? undefined : parseHost(host);
-      if (!authority) return new HttpFault(400, noHost);
-      if (!isAllowedHost(authority)) return new HttpFault(403, hostRefusal);
+      const verdict = host === undefined ? "none" : judge(host);
+      if (verdict === "none") return new HttpFault(400, noHost);
+      if (verdict === "refused") return new HttpFault(403, hostRefusal);
       const origin = head.header("origin");
       if (origin === undefined || isAllowedOrigin(origin, host)) return undefined;
       return new HttpFault(403, originRefusal);

@@ -14,21 +14,22 @@ test.each([
 ])("one that fails stops nobody else: %s", (_, create) => {
   const pulse = create(100);
   let beats = 0;
-  const ends = [
-    pulse.add({
+  const all = [
+    {
       beat() {
         throw new Error("no");
       },
-    }),
-    pulse.add({
+    },
+    {
       beat() {
         beats++;
       },
-    }),
+    },
   ];
+  for (const one of all) pulse.add(one);
   vi.advanceTimersByTime(350);
   expect(beats).toBe(3);
-  for (const end of ends) end();
+  for (const one of all) pulse.delete(one);
   vi.advanceTimersByTime(350);
   expect(beats).toBe(3);
   expect(vi.getTimerCount()).toBe(0);

@@ -9,8 +9,8 @@ export interface Beating {
 }
 
 export interface Pulse {
-  /** The returned function ends it. */
-  add(one: Beating): () => void;
+  add(one: Beating): void;
+  delete(one: Beating): void;
 }
 
 /** What is wrong with one stream is its own affair: the others go on, and so does the process. */
@@ -38,19 +38,22 @@ export function createSharedPulse(periodMs: number): Pulse {
       all.add(one);
       // An open stream keeps its process alive by its socket, if at all.
       timer ??= unref(setInterval(tick, periodMs));
-      return () => {
-        all.delete(one);
-      };
+    },
+    delete(one) {
+      all.delete(one);
     },
   };
 }
 
 /** A timer for each. */
 export function createOwnPulse(periodMs: number): Pulse {
+  const timers = new WeakMap<Beating, ReturnType<typeof setInterval>>();
   return {
     add(one) {
-      const timer = unref(setInterval(() => beat(one, Date.now()), periodMs));
-      return () => clearInterval(timer);
+      timers.set(one, unref(setInterval(() => beat(one, Date.now()), periodMs)));
+    },
+    delete(one) {
+      clearInterval(timers.get(one));
     },
   };
 }

@@ -29,24 +29,15 @@ function openStream(isTaken = false) {
       lose = run;
     },
   };
-  const reply = new Reply(
-    outlet,
-    {
-      settings: { keepAliveMs: 15_000, readerTimeoutMs: 30_000, maxQueuedBytes: 1000 },
-      pulse: {
-        add(one) {
-          reader.beating.add(one);
-          return () => reader.beating.delete(one);
-        },
-      },
-      mayStream: () => true,
-      streamed(delta) {
-        reader.streams += delta;
-      },
+  const reply = new Reply(outlet, {
+    settings: { keepAliveMs: 15_000, readerTimeoutMs: 30_000, maxQueuedBytes: 1000 },
+    pulse: reader.beating,
+    mayStream: () => true,
+    streamed(delta) {
+      reader.streams += delta;
     },
-    {},
-    () => {},
-  );
+    done() {},
+  });
   reply.onGone(() => reader.lost++);
   let now = Date.now();
   const beat = (seconds: number): void => {

@@ -16,24 +16,23 @@ export interface ReplyGround {
   readonly mayStream: () => boolean;
   /** Told once for each stream. */
   readonly streamed: (delta: 1 | -1) => void;
+  /** Told once for each reply: it is complete, or its reader gone. */
+  readonly done: () => void;
 }
 
 export class Reply {
   readonly #outlet: Outlet;
   readonly #ground: ReplyGround;
   /** On every answer: what CORS says. */
-  readonly #extra: Headers;
-  readonly #done: () => void;
+  readonly #extra: Headers | undefined;
   #isOver = false;
   #sink: Sink | undefined;
   #gone: (() => void) | undefined;
 
-  /** @param done told once, when the answer is complete or its reader gone */
-  constructor(outlet: Outlet, ground: ReplyGround, extra: Headers, done: () => void) {
+  constructor(outlet: Outlet, ground: ReplyGround, extra?: Headers) {
     this.#outlet = outlet;
     this.#ground = ground;
     this.#extra = extra;
-    this.#done = done;
     outlet.onGone(() => {
       this.#sink?.gone();
       this.#lose();
@@ -51,7 +50,7 @@ export class Reply {
   }
 
   json(status: number, text: string, headers?: Headers): void {
-    this.#answer(status, { ...jsonHeaders, ...headers }, text);
+    this.#answer(status, headers ? { ...jsonHeaders, ...headers } : jsonHeaders, text);
   }
 
   empty(status: number, headers: Headers = {}): void {
@@ -97,7 +96,7 @@ export class Reply {
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new TypeError("The status of an answer is a whole number from 200 to 599");
     // Before anything counts as answered: it throws for headers that an application has made badly.
-    this.#outlet.answer(status, { ...this.#extra, ...headers }, body);
+    this.#outlet.answer(status, this.#extra ? { ...this.#extra, ...headers } : headers, body);
     this.#end();
   }
 
@@ -111,7 +110,7 @@ export class Reply {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#gone = undefined;
-    this.#done();
+    this.#ground.done();
   }
 }
 
@@ -120,7 +119,6 @@ class Sink implements EventSink, Beating {
   readonly #sink: EventSink;
   readonly #ground: ReplyGround;
   readonly #ended: (isLost: boolean) => void;
-  readonly #stop: () => void;
   #isOver = false;
   #wroteAt = Date.now();
   /** How much had to wait, ever; and of it how much was taken, when that was last seen. */
@@ -134,7 +132,7 @@ class Sink implements EventSink, Beating {
     this.#ground = ground;
     this.#ended = ended;
     ground.streamed(1);
-    this.#stop = ground.pulse.add(this);
+    ground.pulse.add(this);
   }
 
   get waitingBytes(): number {
@@ -188,7 +186,7 @@ class Sink implements EventSink, Beating {
   #over(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
-    this.#stop();
+    this.#ground.pulse.delete(this);
     this.#ground.streamed(-1);
     return true;
   }

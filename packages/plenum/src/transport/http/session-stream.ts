@@ -85,7 +85,8 @@ export class SessionStream implements Beating {
       this.#onAnswer?.(false);
       this.#onAnswer = undefined;
     });
-    this.#stop = this.#rules.pulse.add(this);
+    this.#rules.pulse.add(this);
+    this.#stop = () => this.#rules.pulse.delete(this);
     // The id of a session is a header, so that a stream that opens one begins with its answer.
     if (this.#rules.settings.answers === "stream" && !onAnswer) this.#stream();
   }

@@ -1,10 +1,10 @@
 // Streamable HTTP of 2025-03-26 to 2025-11-25 without sessions: any process can answer any request. Nothing can be asked of
 // the client, and nothing reaches it outside its requests.
-import type { ErrorResponse, Incoming, Request, RequestId, Single } from "../../jsonrpc/message.ts";
-import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
+import type { ErrorResponse, Incoming, Request, RequestId } from "../../jsonrpc/message.ts";
+import type { AuthInfo, Endpoint, Sender } from "../../protocol/endpoint.ts";
 import { serveUnbound } from "../../protocol/negotiate.ts";
 import { factsOf, type Revision } from "../../protocol/revisions.ts";
-import { Answering, type AnsweringGround } from "./answering.ts";
+import { Answering, type AnsweringGround, type Rules } from "./answering.ts";
 import { assertBatch, requestsOf } from "./batch.ts";
 import { HttpFault, type HttpHead } from "./exchange.ts";
 import type { HttpSettings } from "./options.ts";
@@ -20,33 +20,37 @@ export function createSessionless(endpoint: Endpoint, settings: HttpSettings, gr
   const { maxSubscriptions, askTimeoutMs } = settings;
   const spoken = sessionedOf(settings.revisions);
   const options = { revisions: spoken, maxSubscriptions, askTimeoutMs };
-  const servings = new Map(spoken.map((revision) => [revision, serveUnbound(endpoint, revision, options)]));
+  const rules = new Map(
+    spoken.map((revision): [Revision, Rules] => {
+      const serving = serveUnbound(endpoint, revision, options);
+      return [
+        revision,
+        { hasStatus: false, endsWithClient: false, run: (request, exchange) => serving.request(request, exchange) },
+      ];
+    }),
+  );
 
   return (incoming, head, auth, reply) => {
     const revision = readVersion(head, spoken) ?? (spoken.includes(unstated) ? unstated : spoken[0]);
-    const serving = revision && servings.get(revision);
-    if (!serving) throw new HttpFault(400, "No revision of this kind is spoken here");
-    const isBatch = incoming.kind === "batch";
-    const members: readonly Single[] = isBatch ? incoming.members : [incoming as Single];
-    if (isBatch) assertBatch(members, factsOf(revision).batches);
+    const ruled = revision && rules.get(revision);
+    if (!ruled) throw new HttpFault(400, "No revision of this kind is spoken here");
+    const sender: Sender = { ...(auth && { auth }), header: (name) => head.header(name) };
+    if (incoming.kind === "request") return Answering.begin(ground, ruled, [incoming.message], sender, reply);
+    // Notifications and responses belong to what is not there.
+    if (incoming.kind !== "batch") return reply.empty(202);
+    assertBatch(incoming.members, factsOf(revision).batches);
     const requests = new Map<RequestId, Request>();
     // What is wrong with a member costs its own answer only.
-    const refusals: ErrorResponse[] = members.flatMap((member) => (member.kind === "invalid" && member.answer) || []);
-    for (const request of requestsOf(members)) {
+    const refusals: ErrorResponse[] = incoming.members.flatMap(
+      (member) => (member.kind === "invalid" && member.answer) || [],
+    );
+    for (const request of requestsOf(incoming.members)) {
       const { id } = request;
       const error = { code: -32600, message: "Invalid request: this id is still open" };
       if (requests.has(id)) refusals.push({ jsonrpc: "2.0", id, error });
       else requests.set(id, request);
     }
-    // Notifications and responses belong to what is not there.
     if (requests.size === 0) return reply.empty(202);
-    Answering.begin(ground, reply, [...requests.values()], {
-      refusals,
-      sender: { ...(auth && { auth }), header: (name) => head.header(name) },
-      isBatch,
-      hasStatus: false,
-      endsWithClient: false,
-      run: (request, exchange) => serving.request(request, exchange),
-    });
+    Answering.begin(ground, ruled, [...requests.values()], sender, reply, { refusals });
   };
 }

@@ -1,6 +1,5 @@
 // Streamable HTTP of 2026-07-28: every POST is complete in itself. What its headers say is compared with its body first; a
 // client that closes the connection has cancelled. Specification: basic/transports/streamable-http.
-import type { Exchange } from "../../jsonrpc/exchange.ts";
 import {
   formatMessage,
   type Incoming,
@@ -11,7 +10,7 @@ import {
 import type { AuthInfo, Endpoint, Sender } from "../../protocol/endpoint.ts";
 import { statusOf, toErrorObject } from "../../protocol/errors.ts";
 import { serveEach } from "../../protocol/negotiate.ts";
-import { Answering, type AnsweringGround } from "./answering.ts";
+import { Answering, type AnsweringGround, type Rules } from "./answering.ts";
 import { HttpFault, type HttpHead } from "./exchange.ts";
 import { assertMirrored, assertSpoken } from "./mirror.ts";
 import type { HttpSettings } from "./options.ts";
@@ -26,7 +25,11 @@ export interface Stateless {
 export function createStateless(endpoint: Endpoint, settings: HttpSettings, ground: AnsweringGround): Stateless {
   const { revisions, maxSubscriptions, askTimeoutMs } = settings;
   const serving = serveEach(endpoint, { revisions, maxSubscriptions, askTimeoutMs });
-  const run = (request: Request, exchange: Exchange) => serving.request(request, exchange);
+  const rules: Rules = {
+    hasStatus: true,
+    endsWithClient: true,
+    run: (request, exchange) => serving.request(request, exchange),
+  };
 
   function refuse(cause: unknown, { id, method }: Notification & { readonly id?: RequestId }, reply: Reply): void {
     const error = toErrorObject(cause, "2026-07-28", (hidden) => endpoint.report(hidden, { method }));
@@ -47,7 +50,7 @@ export function createStateless(endpoint: Endpoint, settings: HttpSettings, grou
       header: (name) => head.header(name),
       mirrorsParams: true,
     };
-    Answering.begin(ground, reply, [request], { sender, isBatch: false, hasStatus: true, endsWithClient: true, run });
+    Answering.begin(ground, rules, [request], sender, reply);
   }
 
   return {

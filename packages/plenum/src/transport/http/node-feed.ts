@@ -1,0 +1,137 @@
+// What is written to a node:http response, and when its reader has it.
+import { Buffer } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Writable } from "node:stream";
+
+/** What a socket is given at a time: how much of that has gone out it does not tell. */
+const portionBytes = 65_536;
+
+/** Writes in portions, as they are taken, so that it can be seen whether a slow reader reads. */
+export class Feed {
+  readonly #response: ServerResponse;
+  readonly #parts: Buffer[] = [];
+  #bytes = 0;
+  #isFull = false;
+  #isEnding = false;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  get waitingBytes(): number {
+    return this.#bytes + this.#response.writableLength;
+  }
+
+  write(text: string): void {
+    if (!this.#isFull && text.length < portionBytes) {
+      this.#give(text);
+      return;
+    }
+    const part = Buffer.from(text);
+    this.#parts.push(part);
+    this.#bytes += part.length;
+    this.#pump();
+  }
+
+  end(text = ""): void {
+    this.#isEnding = true;
+    // Never with an empty text: behind others, node:http2 would send what is no part of them.
+    if (text === "") this.#pump();
+    else if (this.#bytes === 0 && text.length < portionBytes) this.#response.end(text);
+    else this.write(text);
+  }
+
+  #pump(): void {
+    while (this.#bytes > 0 && !this.#isFull) this.#give(this.#take());
+    if (this.#isEnding && this.#bytes === 0) this.#response.end();
+  }
+
+  #give(data: string | Buffer): void {
+    if (this.#response.write(data)) return;
+    this.#isFull = true;
+    this.#response.once("drain", () => {
+      this.#isFull = false;
+      this.#pump();
+    });
+  }
+
+  #take(): Buffer {
+    const parts = this.#parts;
+    let count = 0;
+    let length = 0;
+    for (const part of parts) {
+      if (length + part.length > portionBytes) break;
+      length += part.length;
+      count++;
+    }
+    const [first] = parts as [Buffer, ...Buffer[]];
+    const portion = count > 0 ? Buffer.concat(parts.splice(0, count)) : first.subarray(0, portionBytes);
+    if (count === 0) parts[0] = first.subarray(portionBytes);
+    this.#bytes -= portion.length;
+    return portion;
+  }
+}
+
+/** What is to run when a connection ends: one listener for all requests that wait on it. */
+const waiting = new WeakMap<Socket, Set<() => void>>();
+
+/** The returned function takes it back. */
+export function onClose(socket: Socket, run: () => void): () => void {
+  const runs = waiting.get(socket) ?? new Set();
+  if (!waiting.has(socket)) {
+    waiting.set(socket, runs);
+    socket.once("close", () => {
+      for (const one of runs) one();
+    });
+  }
+  runs.add(run);
+  return () => runs.delete(run);
+}
+
+/**
+ * Tells when the reader of an answer has all of it, or none will. Ends the connection of one that takes nothing of it for so
+ * long.
+ * @param waitingBytes how much is still to be taken
+ */
+export function settle(
+  request: IncomingMessage,
+  response: ServerResponse,
+  waitingBytes: () => number,
+  ms: number,
+  told: ((isWhole: boolean) => void) | undefined,
+): void {
+  let least = waitingBytes();
+  // So it is with nearly all of them: the system has taken it in one go.
+  if (least === 0 && request.complete) {
+    told?.(true);
+    return;
+  }
+  // Of HTTP/2 a connection has many.
+  const carrier = (response as { readonly stream?: Writable }).stream ?? request.socket;
+  const look = (): void => {
+    const waiting = waitingBytes();
+    // Others before it on the same connection are not its reader's fault.
+    if (response.socket !== null && (waiting === 0 || waiting >= least)) response.destroy();
+    else arm();
+    least = waiting;
+  };
+  const arm = (): void => {
+    timer = setTimeout(look, ms);
+    timer.unref();
+  };
+  let timer: NodeJS.Timeout;
+  arm();
+  const over = (isWhole: boolean): void => {
+    clearTimeout(timer);
+    told?.(isWhole);
+    told = undefined;
+  };
+  response.once("finish", () => over(!carrier.destroyed));
+  response.once("close", () => over(false));
+  if (response.socket === null)
+    response.once(
+      "close",
+      onClose(request.socket, () => over(false)),
+    );
+}
