@@ -10,8 +10,8 @@ afterEach(() => {
 
 function create(ms: number) {
   const late: string[] = [];
-  const one = (name: string) => ({ name });
-  return { late, one, deadlines: new Deadlines<{ name: string }>(ms, ({ name }) => late.push(name)) };
+  const one = (name: string) => ({ name, lateAt: 0 });
+  return { late, one, deadlines: new Deadlines<ReturnType<typeof one>>(ms, ({ name }) => late.push(name)) };
 }
 
 test("each is late after its own time, and once", () => {

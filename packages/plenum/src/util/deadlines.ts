@@ -1,11 +1,16 @@
 // Many things that all have the same time: one timer does for all of them, which the oldest sets.
+import { Bag } from "./bag.ts";
 import { unref } from "./unref.ts";
 
-export class Deadlines<T extends object> {
+/** What has an end: when, is noted on it. */
+export interface Timed {
+  lateAt: number;
+}
+
+export class Deadlines<T extends Timed> {
   readonly #ms: number;
   readonly #late: (one: T) => void;
-  /** When each is late. In the order in which they came, which is that of their ends. */
-  readonly #ends = new Map<T, number>();
+  readonly #running = new Bag<T>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @param late called for each that is still in it after so long; it is out of it by then, and may throw nothing */
@@ -16,27 +21,29 @@ export class Deadlines<T extends object> {
 
   /** Its time begins now, or anew. */
   add(one: T): void {
-    this.#ends.delete(one);
-    this.#ends.set(one, performance.now() + this.#ms);
+    one.lateAt = performance.now() + this.#ms;
+    this.#running.add(one);
     this.#timer ??= unref(setTimeout(this.#look, this.#ms));
   }
 
   delete(one: T): void {
-    this.#ends.delete(one);
+    this.#running.delete(one);
   }
 
   // Not set anew whenever the oldest is done: under load it looks once in a while, and finds the next.
   readonly #look = (): void => {
     this.#timer = undefined;
     const now = performance.now();
-    for (const [one, end] of this.#ends) {
+    let next = Number.POSITIVE_INFINITY;
+    for (const one of this.#running.members()) {
       // A timer may be early by a fraction.
-      if (end - now > 1) {
-        this.#timer ??= unref(setTimeout(this.#look, end - now));
-        return;
+      if (one.lateAt - now > 1) {
+        next = Math.min(next, one.lateAt);
+        continue;
       }
-      this.#ends.delete(one);
+      this.#running.delete(one);
       this.#late(one);
     }
+    if (next < Number.POSITIVE_INFINITY) this.#timer ??= unref(setTimeout(this.#look, next - now));
   };
 }

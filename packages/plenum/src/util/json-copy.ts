@@ -18,3 +18,37 @@ function plainErrors(this: { readonly [key: string]: unknown }, key: string, val
   const given = this[key];
   return given instanceof Error ? { name: given.name, message: given.message } : value;
 }
+
+/**
+ * A copy of what is plain JSON already, in a fraction of the time that writing and reading it takes. Undefined where JSON
+ * would make something else of it, or nothing: then writing it tells. Members that are undefined are left out.
+ * @param maxDepth nesting that is looked into
+ */
+export function copyPlain(value: unknown, maxDepth: number): unknown {
+  const kind = typeof value;
+  if (kind === "string" || kind === "boolean" || value === null) return value;
+  // Adding 0 makes a plain zero of a negative one.
+  if (kind === "number") return Number.isFinite(value) ? (value as number) + 0 : undefined;
+  if (kind !== "object" || maxDepth === 0) return undefined;
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (const item of value) {
+      const copy = copyPlain(item, maxDepth - 1);
+      if (copy === undefined) return undefined;
+      items.push(copy);
+    }
+    return items;
+  }
+  const from = value as { readonly [key: string]: unknown };
+  if (Object.getPrototypeOf(from) !== Object.prototype || from.toJSON !== undefined) return undefined;
+  const members: { [key: string]: unknown } = {};
+  // Quicker than a list of the keys. What all objects inherit is none of theirs.
+  for (const key in from) {
+    const inner = from[key];
+    if (inner === undefined || !Object.hasOwn(from, key)) continue;
+    const copy = copyPlain(inner, maxDepth - 1);
+    if (copy === undefined || key === "__proto__") return undefined;
+    members[key] = copy;
+  }
+  return members;
+}

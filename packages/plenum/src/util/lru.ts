@@ -9,6 +9,8 @@ export interface LruOptions {
 export interface Lru<V> {
   /** The value, which thereby becomes the one used last. */
   get(key: string): V | undefined;
+  /** Whether there is one. That is no use of it. */
+  has(key: string): boolean;
   /** Replaces what was there. Says how many others had to go for it; it goes itself when it alone is too much. */
   set(key: string, value: V, weight: number): number;
   delete(key: string): boolean;
@@ -37,6 +39,7 @@ export function createLru<V>({ maxEntries, maxWeight }: LruOptions): Lru<V> {
       slots.set(key, slot);
       return slot.value;
     },
+    has: (key) => slots.has(key),
     set(key, value, weight) {
       remove(key);
       slots.set(key, { value, weight });

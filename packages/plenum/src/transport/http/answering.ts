@@ -12,6 +12,7 @@ import {
 } from "../../jsonrpc/message.ts";
 import type { Endpoint, Sender } from "../../protocol/endpoint.ts";
 import { statusOf } from "../../protocol/errors.ts";
+import type { Bag } from "../../util/bag.ts";
 import { formatEvent } from "./event.ts";
 import type { EventSink } from "./exchange.ts";
 import type { HttpSettings } from "./options.ts";
@@ -23,7 +24,7 @@ export interface AnsweringGround {
   readonly settings: Pick<HttpSettings, "answers" | "streamAfterMs">;
   readonly pulse: Pulse;
   /** What is being answered, so that closing can wait for it, and end it. */
-  readonly open: Set<Answering>;
+  readonly open: Bag<Answering>;
   /** Of these the clients have left, and handlers are still at work, cancelled or not. */
   readonly left: Set<Answering>;
 }

@@ -3,13 +3,13 @@
 // Specification: basic/transports § Streamable HTTP of 2025-03-26 and later, basic/transports/streamable-http.
 import { type Channel, ChannelFault, type Mirror, type Receiver } from "../../jsonrpc/channel.ts";
 import { type ErrorResponse, type Incoming, parseMessage, type RequestId, type Single } from "../../jsonrpc/message.ts";
-import { createLimit } from "../../util/abort.ts";
 import { reasonOf } from "../../util/call-back.ts";
+import { Stop } from "../../util/stop.ts";
 import type { OldTransport } from "../sse/client.ts";
-import { discard, readText, request, typeOf } from "./client-fetch.ts";
+import { type HttpAnswer, isOk, readText, typeOf } from "./client-carrier.ts";
 import { type Standing, sessionHeaders, toLastEvent } from "./client-headers.ts";
 import { nameOfUrl, type TargetSettings } from "./client-options.ts";
-import { type Post, toPost } from "./client-post.ts";
+import { type Post, toPost, whatOf } from "./client-post.ts";
 import { createPosts } from "./client-posts.ts";
 import {
   type HttpRefusal,
@@ -22,6 +22,7 @@ import {
   toAdvice,
   toRefused,
 } from "./client-refusal.ts";
+import { createRequester } from "./client-request.ts";
 import { followStream, StreamEnded, until } from "./client-stream.ts";
 import { headerNames } from "./headers.ts";
 
@@ -53,6 +54,8 @@ const sessionId = /^[\x21-\x7e]+$/;
 
 export function openHttpChannel(options: HttpChannelOptions): Channel {
   const { settings, mirror } = options;
+  const carrier = settings.carry();
+  const request = createRequester(settings, carrier);
   const state = {
     receiver: undefined as Receiver | undefined,
     isClosed: false,
@@ -77,7 +80,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   const posts = createPosts(fail);
   const newUntil = options.isRenewal ? Date.now() + newMs : 0;
   // Ends all streams, and every request that is under way.
-  const ending = new AbortController();
+  const ending = new Stop();
   let settleEnded = (): void => {};
   const ended = new Promise<void>((resolve) => {
     settleEnded = resolve;
@@ -91,7 +94,8 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
 
   function deliver(incoming: Incoming): void {
     if (state.isClosed) return;
-    for (const one of incoming.kind === "batch" ? incoming.members : [incoming]) note(one);
+    if (incoming.kind === "batch") for (const one of incoming.members) note(one);
+    else note(incoming);
     state.receiver?.receive(incoming);
   }
 
@@ -120,7 +124,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   function take(text: string, post?: Post): void {
     const incoming = parseMessage(text);
     const isNobodys = incoming.kind === "response" && (incoming.message.id ?? undefined) === undefined;
-    const [id] = post?.waiting.keys() ?? [];
+    const [id] = (isNobodys && post?.waiting.keys()) || [];
     if (isNobodys && id !== undefined)
       deliver({ kind: "response", message: { ...(incoming.message as ErrorResponse), id } });
     else deliver(incoming);
@@ -135,7 +139,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     }
     if (post.isAsking) return;
     // Nobody waits for it, but somebody may wonder.
-    state.receiver?.noted?.(`${post.what} did not reach the server: ${reasonOf(cause)}`);
+    state.receiver?.noted?.(`${whatOf(post)} did not reach the server: ${reasonOf(cause)}`);
   }
 
   /** Whoever speaks no modern revision has no answer to the question for it: that is one too. */
@@ -148,9 +152,12 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   function end(cause?: unknown): void {
     if (state.isClosed) return;
     state.isClosed = true;
-    ending.abort(cause);
+    ending.stop(cause);
     posts.end(cause);
-    until(endSession(), deleteMs).then(settleEnded);
+    until(endSession(), deleteMs).then(() => {
+      carrier.close();
+      settleEnded();
+    });
     if (cause === undefined) queueMicrotask(() => state.receiver?.closed());
     else state.receiver?.closed(cause);
   }
@@ -159,21 +166,21 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
 
   async function run(post: Post): Promise<void> {
     try {
-      if (post.method !== "notifications/initialized") await state.gate;
-      if (post.stop.signal.aborted || state.isClosed) return;
+      if (state.gate && post.method !== "notifications/initialized") await state.gate;
+      if (post.stop.isStopped || state.isClosed) return;
       posts.sent(post);
       if (state.refused && post.version === undefined) return void state.refused.add(post);
-      if (!state.old && post.method === "initialize" && options.verdict === "sse") await goOld(post.stop.signal);
+      if (!state.old && post.method === "initialize" && options.verdict === "sse") await goOld(post.stop);
       if (state.old) return await postOld(state.old, post);
       unheard.add(post);
       const headers = { "content-type": "application/json", accept, ...post.headers };
-      const { signal } = post.stop;
-      const response = await request(settings, { method: "POST", url: settings.url, headers, body: post.text, signal });
+      const { text: body, stop } = post;
+      const answer = await request({ method: "POST", url: settings.url, headers, body, stop });
       unheard.delete(post);
-      if (response.ok) await readAnswer(post, response);
-      else await readNo(post, await readRefusal(response, signal));
+      if (isOk(answer)) await readAnswer(post, answer);
+      else await readNo(post, await readRefusal(answer));
     } catch (error) {
-      if (!post.stop.signal.aborted) fail(post, error);
+      if (!post.stop.isStopped) fail(post, error);
     } finally {
       unheard.delete(post);
       posts.finish(post);
@@ -181,40 +188,44 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     }
   }
 
-  async function readAnswer(post: Post, response: Response): Promise<void> {
-    const type = typeOf(response);
+  async function readAnswer(post: Post, from: HttpAnswer): Promise<void> {
+    const type = typeOf(from);
     if (post.method === "initialize") {
-      const session = response.headers.get(headerNames.session) ?? undefined;
+      const session = from.header(headerNames.session);
       if (session !== undefined && !sessionId.test(session)) {
-        discard(response);
+        from.discard();
         throw new Error("the server gave a session id with characters that it cannot have");
       }
       stand({ session });
     }
     if (post.waiting.size === 0) {
-      discard(response);
+      from.discard();
       if (post.method === "notifications/initialized") listen();
     } else if (type === "application/json") {
-      take(await readText(response, settings.maxResponseBytes, post.stop.signal), post);
+      const text = await readText(from, settings.maxResponseBytes);
+      // Nothing more comes of it: it needs no clock.
+      posts.finish(post);
+      take(text, post);
+      if (post.waiting.size === 0) return;
       if (!refuseProbe(post, "the answer is none"))
         fail(post, new Error("the server's answer is not to what was asked"));
     } else if (type === "text/event-stream") {
-      await followAnswer(post, response);
+      await followAnswer(post, from);
     } else {
-      discard(response);
-      const why = `HTTP ${response.status} without an answer that is JSON or a stream of events`;
+      from.discard();
+      const why = `HTTP ${from.status} without an answer that is JSON or a stream of events`;
       if (!refuseProbe(post, why)) throw new Error(`${why}: is ${nameOfUrl(settings.url)} the URL of an MCP server?`);
     }
   }
 
-  async function followAnswer(post: Post, first: Response): Promise<void> {
+  async function followAnswer(post: Post, first: HttpAnswer): Promise<void> {
     try {
       await followStream(first, {
-        signal: post.stop.signal,
+        stop: post.stop,
         maxEventBytes: settings.maxEventBytes,
         reconnect: settings.reconnect,
         resumes: post.version === undefined ? "after-event" : "never",
-        open: (lastEventId) => get(lastEventId, post.stop.signal),
+        open: (lastEventId) => get(lastEventId, post.stop),
         onData: (data) => take(data, post),
         // What was given up is not come back for.
         isDone: () => posts.isLeft(post),
@@ -242,7 +253,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     const isOwn = !state.hasServed && Date.now() < newUntil;
     if (post.headers[headerNames.session] !== undefined && !isOwn && isForgotten(refusal, id)) return forget(post);
     if (post.method === "initialize" && [400, 404, 405].includes(status) && !isAnswer(refusal)) {
-      const isOld = await goOld(post.stop.signal);
+      const isOld = await goOld(post.stop);
       if (isOld && state.old) return postOld(state.old, post);
     }
     // Authorization and overload say nothing about what a server speaks or watches, in whatever words.
@@ -255,20 +266,20 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     if (isOurs && !isBusy && !isLost && ![401, 403].includes(status)) return answer(id, error);
     const isEra = status < 500 ? ![401, 403, 407].includes(status) && !isPassing(status) : status === 501;
     if (isEra && refuseProbe(post, `HTTP ${status}${refusal.excerpt}${toAdvice(status)}`)) return;
-    throw toRefused(refusal, post.what, state.oldProblem);
+    throw toRefused(refusal, whatOf(post), state.oldProblem);
   }
 
   // --- the session
 
-  async function get(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
+  async function get(lastEventId: string | undefined, stop: Stop): Promise<HttpAnswer> {
     const headers = {
       accept: "text/event-stream",
       ...sessionHeaders(state.standing),
       ...(lastEventId !== undefined && toLastEvent(lastEventId)),
     };
-    const response = await request(settings, { method: "GET", url: settings.url, headers, signal });
-    if (response.ok) return response;
-    throw toRefused(await readRefusal(response, signal), "GET of the stream");
+    const found = await request({ method: "GET", url: settings.url, headers, stop });
+    if (isOk(found)) return found;
+    throw toRefused(await readRefusal(found), "GET of the stream");
   }
 
   /** What the server sends by itself. It need not offer that. */
@@ -278,18 +289,18 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     let wasOpen = false;
     const isGone = (error: unknown): boolean => statusIn(error) === 404 && state.standing.session !== undefined;
     followStream(undefined, {
-      signal: ending.signal,
+      stop: ending,
       maxEventBytes: settings.maxEventBytes,
       reconnect: settings.reconnect,
       resumes: "always",
       async open(lastEventId) {
-        const response = await get(lastEventId, ending.signal).catch((error: unknown) => {
+        const found = await get(lastEventId, ending).catch((error: unknown) => {
           // Too much was missed: it is gone, and what comes now is better than nothing.
           if (lastEventId === undefined || statusIn(error) !== 400) throw error;
-          return get(undefined, ending.signal);
+          return get(undefined, ending);
         });
-        wasOpen ||= typeOf(response) === "text/event-stream";
-        return response;
+        wasOpen ||= typeOf(found) === "text/event-stream";
+        return found;
       },
       onData: (data) => take(data),
       isDone: () => false,
@@ -319,7 +330,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       state.refused = new Set();
       // Those that are on their way will be refused as well, and are to be known as such.
       const timer = setTimeout(renounce, refusedMs);
-      ending.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+      ending.onStop(() => clearTimeout(timer));
     }
     if (post) state.refused.add(post);
     else if (unheard.size === 0) renounce();
@@ -341,41 +352,44 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   async function endSession(): Promise<void> {
     const headers = sessionHeaders(state.standing);
     if (headers[headerNames.session] === undefined) return;
-    const { signal, release } = createLimit(deleteMs);
+    const stop = new Stop();
+    const timer = setTimeout(() => stop.stop(), deleteMs);
     // That the server does not want to know of it, or is not there, changes nothing for us.
-    await request(settings, { method: "DELETE", url: settings.url, headers, signal }).then(discard, () => {});
-    release();
+    const deleting = request({ method: "DELETE", url: settings.url, headers, stop });
+    await deleting.then(({ discard }) => discard()).catch(() => {});
+    clearTimeout(timer);
   }
 
   // --- the transport of 2024-11-05
 
   /** Whether the server has it: then everything goes that way from here on. */
-  async function goOld(signal: AbortSignal): Promise<boolean> {
+  async function goOld(stop: Stop): Promise<boolean> {
     const { openOldTransport } = await import("../sse/client.ts");
     try {
       const old = await openOldTransport({
         settings,
-        signal: ending.signal,
+        request,
+        stop: ending,
         onData: (data) => take(data),
         onEnd(cause) {
           const why = `The server's stream of events is over: ${reasonOf(cause)}`;
           end(new ChannelFault(why, { isRenewable: true, hasServed: state.hasServed }));
         },
       });
-      if (signal.aborted) return false;
+      if (stop.isStopped) return false;
       state.old = old;
       options.onVerdict("sse");
       return true;
     } catch (error) {
       // That it is refused is nothing new.
-      if (statusIn(error) === undefined && !signal.aborted) state.oldProblem = reasonOf(error);
+      if (statusIn(error) === undefined && !stop.isStopped) state.oldProblem = reasonOf(error);
       options.onVerdict("streamable");
       return false;
     }
   }
 
   async function postOld(old: OldTransport, post: Post): Promise<void> {
-    await old.post(post.text, post.headers, post.what, post.stop.signal);
+    await old.post(post.text, post.headers, whatOf(post), post.stop);
   }
 
   return {
@@ -392,7 +406,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       if (isOverrun && !state.isOverrun) fail(post, new Error("the server does not take the answers before it"));
       if (post.isAnswer) state.isOverrun = isOverrun;
       if (isOverrun) return;
-      if (post.version !== undefined) stand({ stateless: post.version });
+      if (post.version !== undefined && post.version !== state.standing.stateless) stand({ stateless: post.version });
       posts.add(post);
       const done = run(post);
       if (post.method === "notifications/initialized") state.gate = until(done, gateMs);

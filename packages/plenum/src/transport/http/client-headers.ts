@@ -5,7 +5,7 @@ import { isObject, type Message } from "../../jsonrpc/message.ts";
 import { McpError } from "../../protocol/errors.ts";
 import { metaKeys, metaOf } from "../../protocol/meta.ts";
 import { encodeHeaderValue } from "../../util/header-value.ts";
-import type { HeaderRecord } from "./client-options.ts";
+import type { HeaderRecord } from "./client-carrier.ts";
 import { headerNames } from "./headers.ts";
 import { nameOf } from "./mirror.ts";
 
@@ -30,36 +30,51 @@ export function versionOf(message: Message): string | undefined {
 const firstWithHeader = "2025-06-18";
 
 /** The headers of every request in a session; none before there is one. */
-export function sessionHeaders({ session, agreed }: Standing): HeaderRecord {
-  return {
+export function sessionHeaders(standing: Standing): HeaderRecord {
+  const kept = made.get(standing);
+  if (kept) return kept;
+  const { session, agreed } = standing;
+  const headers = {
     ...(session !== undefined && { [headerNames.session]: session }),
     ...(agreed !== undefined && agreed >= firstWithHeader && { [headerNames.revision]: agreed }),
   };
+  made.set(standing, headers);
+  return headers;
 }
 
-/** Throws McpError for a request that cannot be sent with the headers that it needs. */
-export function headersOf(message: Message, standing: Standing, mirror: Mirror | undefined): HeaderRecord {
-  const version = versionOf(message);
+/** They are the same for many requests. */
+const made = new WeakMap<Standing, HeaderRecord>();
+
+/**
+ * Throws McpError for a request that cannot be sent with the headers that it needs.
+ * @param version that of the message itself
+ */
+export function headersOf(
+  message: Message,
+  version: string | undefined,
+  standing: Standing,
+  mirror: Mirror | undefined,
+): HeaderRecord {
   if (version === undefined || !("method" in message)) {
     const isInSession = standing.agreed !== undefined || standing.stateless === undefined;
     // A new session begins without the old one's id.
     if ("method" in message && message.method === "initialize") return {};
     return isInSession ? sessionHeaders(standing) : statelessHeaders(message, standing.stateless as string);
   }
-  return {
-    ...("id" in message && mirror?.(message)),
-    ...statelessHeaders(message, version),
-  };
+  const own = statelessHeaders(message, version);
+  const mirrored = "id" in message ? mirror?.(message) : undefined;
+  return mirrored ? { ...mirrored, ...own } : own;
 }
 
 function statelessHeaders(message: Message, version: string): HeaderRecord {
   if (!("method" in message)) return { [headerNames.revision]: version };
   const name = nameOf(message);
-  return {
+  const headers: { [name: string]: string } = {
     [headerNames.revision]: version,
     [headerNames.method]: encode(message.method, "method"),
-    ...(typeof name === "string" && { [headerNames.name]: encode(name, "name") }),
   };
+  if (typeof name === "string") headers[headerNames.name] = encode(name, "name");
+  return headers;
 }
 
 function encode(text: string, what: string): string {

@@ -1,8 +1,7 @@
 // What an application gives to reach a server over HTTP, checked and with what it leaves out filled in.
 import { quote } from "../../util/quote.ts";
-
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-export type HeaderRecord = { readonly [name: string]: string };
+import type { Carrier, HeaderRecord } from "./client-carrier.ts";
+import { createFetchCarrier, type Fetch } from "./client-fetch.ts";
 
 export interface ReconnectOptions {
   /** Before the first try, where the server names no time; doubled for each further one, with jitter. Default 1000. */
@@ -16,7 +15,7 @@ export interface ReconnectOptions {
 export interface HttpTargetOptions {
   /** http or https, without credentials. */
   readonly url: string | URL;
-  /** In place of the global one: with authorization, a proxy, certificates of your own. */
+  /** In place of what the runtime has: with authorization, a proxy, certificates of your own. */
   readonly fetch?: Fetch;
   /** Sent with every request; a function is asked each time. Those that MCP itself uses cannot be replaced. */
   readonly headers?: HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>);
@@ -30,7 +29,9 @@ export interface HttpTargetOptions {
 
 export interface TargetSettings {
   readonly url: URL;
-  readonly fetch: Fetch;
+  /** What speaks HTTP, for one channel. */
+  readonly carry: () => Carrier;
+  /** Their names in lower case. */
   readonly headers: () => HeaderRecord | Promise<HeaderRecord>;
   readonly maxResponseBytes: number;
   readonly maxEventBytes: number;
@@ -49,8 +50,14 @@ const optionNames: { readonly [K in keyof Required<HttpTargetOptions>]: true } =
   reconnect: true,
 };
 
-/** Throws a TypeError for what cannot be right. */
-export function toTargetSettings(options: HttpTargetOptions): TargetSettings {
+/**
+ * Throws a TypeError for what cannot be right.
+ * @param native what is leaner than fetch, where the runtime has it
+ */
+export function toTargetSettings(
+  options: HttpTargetOptions,
+  native: () => Carrier | undefined = () => undefined,
+): TargetSettings {
   const stray = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
   if (stray !== undefined)
     throw new TypeError(
@@ -65,13 +72,17 @@ export function toTargetSettings(options: HttpTargetOptions): TargetSettings {
       throw new TypeError(`httpTarget: ${name} must be a number above 0, not ${value}`);
   return {
     url: toUrl(options.url),
-    // As a plain function: in browsers it must not be called as a method of anything else.
-    fetch: (url, init) => given(url, init),
+    carry: () => (options.fetch === undefined && native()) || createFetchCarrier(toPlain(given)),
     headers: toHeaders(headers),
     maxResponseBytes,
     maxEventBytes,
     reconnect: { delayMs, maxDelayMs, maxAttempts },
   };
+}
+
+/** In browsers it must not be called as a method of anything. */
+function toPlain(given: Fetch): Fetch {
+  return (url, init) => given(url, init);
 }
 
 function toUrl(given: string | URL): URL {
@@ -102,14 +113,26 @@ function toHeaders(headers: NonNullable<HttpTargetOptions["headers"]>): TargetSe
   return () => fixed;
 }
 
-/** The values may be secrets: an error names the header alone. */
-function assertHeaders(headers: HeaderRecord): HeaderRecord {
-  for (const [name, value] of Object.entries(headers)) {
-    try {
-      new Headers([[name, value]]);
-    } catch {
-      throw new TypeError(`httpTarget: the header ${quote(name)} has a name or a value that HTTP cannot carry`);
-    }
+export const noHeaders: HeaderRecord = {};
+
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
+// Line ends would make two of it, and what is no byte cannot be sent.
+const headerValue = /^[^\0\r\n\u0100-\uffff]*$/;
+
+/**
+ * With names in lower case and without spaces around the values. The values may be secrets: an error names the header alone.
+ * The runtime's `Headers` would do the same, but Node loads all of fetch for it.
+ */
+function assertHeaders(given: HeaderRecord): HeaderRecord {
+  const entries = Object.entries(given);
+  if (entries.length === 0) return noHeaders;
+  const headers: { [name: string]: string } = {};
+  for (const [written, value] of entries) {
+    const name = written.toLowerCase();
+    const text = String(value).replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, "");
+    if (!headerName.test(name) || !headerValue.test(text))
+      throw new TypeError(`httpTarget: the header ${quote(written)} has a name or a value that HTTP cannot carry`);
+    headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}, ${text}` : text;
   }
   return headers;
 }

@@ -47,7 +47,7 @@ export function createPosts(onLate: (post: Post, cause: Error) => void): Posts {
     clearTimeout(posts.get(post));
     const over = (): void => {
       onOver?.();
-      post.stop.abort();
+      post.stop.stop();
     };
     posts.set(post, unref(setTimeout(over, ms)));
   }
@@ -82,7 +82,7 @@ export function createPosts(onLate: (post: Post, cause: Error) => void): Posts {
       if (!post) return;
       const leave = (): void => {
         answered(id);
-        if (post.waiting.size === 0) post.stop.abort();
+        if (post.waiting.size === 0) post.stop.stop();
       };
       // In a session closing the connection says nothing: the server, which was told, ends the stream itself, and may have to
       // take back what it has asked for the call's sake.
@@ -97,7 +97,7 @@ export function createPosts(onLate: (post: Post, cause: Error) => void): Posts {
       for (const id of [...post.waiting.keys()]) if (leaving.has(id)) answered(id);
     },
     end(cause) {
-      for (const post of posts.keys()) post.stop.abort(cause);
+      for (const post of posts.keys()) post.stop.stop(cause);
       for (const timer of leaving.values()) clearTimeout(timer);
       leaving.clear();
       byId.clear();

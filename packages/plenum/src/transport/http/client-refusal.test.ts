@@ -1,5 +1,7 @@
 // What a status that says no means: whether the session is gone, and what of it people may read.
 import { describe, expect, test } from "vitest";
+import { Stop } from "../../util/stop.ts";
+import { toAnswer } from "./client-fetch.ts";
 import { type HttpRefusal, isForgotten, readRefusal, toRefused } from "./client-refusal.ts";
 import { keepSecrets, secretsIn } from "./client-secrets.ts";
 
@@ -59,8 +61,9 @@ describe("what a server sends back", () => {
   const given = { authorization: "Bearer token-secret", "x-short": "ab" };
   const read = async (body: string, status: number, headers: Record<string, string> = {}, session = "id-secret") => {
     const response = new Response(body, { status, statusText: "No id-secret", headers });
-    keepSecrets(response, secretsIn(url, given, { "mcp-session-id": session }));
-    return readRefusal(response, new AbortController().signal);
+    const answer = toAnswer(response, new Stop());
+    keepSecrets(answer, secretsIn(url, given, { "mcp-session-id": session }));
+    return readRefusal(answer);
   };
 
   test("is shown without what it was given", async () => {

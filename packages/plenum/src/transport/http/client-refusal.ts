@@ -9,7 +9,7 @@ import {
 } from "../../jsonrpc/message.ts";
 import { McpError } from "../../protocol/errors.ts";
 import { quote, toLine } from "../../util/quote.ts";
-import { readText, typeOf } from "./client-fetch.ts";
+import { type HttpAnswer, readText, typeOf } from "./client-carrier.ts";
 import { redact, secretsOf } from "./client-secrets.ts";
 
 export interface HttpRefusal {
@@ -29,17 +29,17 @@ const maxBodyBytes = 64 * 1024;
 const maxExcerpt = 200;
 
 /** Without what only the server may know: it may send back what it was given. */
-export async function readRefusal(response: Response, signal: AbortSignal): Promise<HttpRefusal> {
+export async function readRefusal(answer: HttpAnswer): Promise<HttpRefusal> {
   // A body that breaks off says as much as one that is not there.
-  const text = await readText(response, maxBodyBytes, signal, true).catch(() => "");
-  const secrets = secretsOf(response);
-  const type = typeOf(response);
+  const text = await readText(answer, maxBodyBytes, true).catch(() => "");
+  const secrets = secretsOf(answer);
+  const type = typeOf(answer);
   const found = isMarkup(type, text) ? undefined : errorIn(parseMessage(text));
   const error = found && { ...found.error, message: redact(found.error.message, secrets) };
-  const realm = /\brealm="([^"]{1,100})"/i.exec(response.headers.get("www-authenticate") ?? "")?.[1];
+  const realm = /\brealm="([^"]{1,100})"/i.exec(answer.header("www-authenticate") ?? "")?.[1];
   return {
-    status: response.status,
-    statusText: toLine(redact(response.statusText ?? "", secrets), 40),
+    status: answer.status,
+    statusText: toLine(redact(answer.statusText, secrets), 40),
     error,
     // Many write null where they could not read one.
     id: found?.id ?? undefined,

@@ -1,5 +1,5 @@
 // What a request carries that only its server may see. A server may send it back in its words, and those are shown.
-import type { HeaderRecord } from "./client-options.ts";
+import type { HeaderRecord, HttpAnswer } from "./client-carrier.ts";
 import { headerNames } from "./headers.ts";
 
 /** What is shorter is no secret, and taking it out would spoil every text. */
@@ -24,13 +24,13 @@ export function redact(text: string, secrets: readonly string[]): string {
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, "***"), text);
 }
 
-const sentWith = new WeakMap<Response, readonly string[]>();
+const sentWith = new WeakMap<HttpAnswer, readonly string[]>();
 
-export function keepSecrets(response: Response, secrets: readonly string[]): void {
-  sentWith.set(response, secrets);
+export function keepSecrets(answer: HttpAnswer, secrets: readonly string[]): void {
+  sentWith.set(answer, secrets);
 }
 
 /** Those of the request that this answers. */
-export function secretsOf(response: Response): readonly string[] {
-  return sentWith.get(response) ?? [];
+export function secretsOf(answer: HttpAnswer): readonly string[] {
+  return sentWith.get(answer) ?? [];
 }

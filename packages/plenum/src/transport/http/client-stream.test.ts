@@ -1,6 +1,9 @@
 // Streams that are taken up again: from where, after how long, and when not.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { McpError } from "../../protocol/errors.ts";
+import { Stop } from "../../util/stop.ts";
+import type { HttpAnswer } from "./client-carrier.ts";
+import { toAnswer } from "./client-fetch.ts";
 import { delayOf, type FollowOptions, followStream } from "./client-stream.ts";
 
 const reconnect = { delayMs: 1000, maxDelayMs: 30_000, maxAttempts: Number.POSITIVE_INFINITY };
@@ -37,16 +40,17 @@ test("nobody is asked without a pause, and streams that end in no time are asked
 });
 
 const encoder = new TextEncoder();
-const toResponse = (text: string, type = "text/event-stream"): Response =>
-  new Response(
-    new ReadableStream({
-      start(controller) {
-        controller.enqueue(encoder.encode(text));
-        controller.close();
-      },
-    }),
-    { headers: { "content-type": type } },
-  );
+const toAnswerOf = (body: ReadableStream, type: string, stop: Stop): HttpAnswer =>
+  toAnswer(new Response(body, { headers: { "content-type": type } }), stop);
+const toStream = (text: string, stop: Stop, type = "text/event-stream"): HttpAnswer => {
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(encoder.encode(text));
+      controller.close();
+    },
+  });
+  return toAnswerOf(body, type, stop);
+};
 const refused = (status: number): McpError => new McpError("peer_error", `HTTP ${status}`, { data: { status } });
 
 interface Followed {
@@ -54,18 +58,18 @@ interface Followed {
   readonly asked: (string | undefined)[];
   readonly data: string[];
   readonly troubles: (string | undefined)[];
-  readonly stop: AbortController;
+  readonly stop: Stop;
   readonly done: Promise<unknown>;
 }
 
 /** Follows a script of answers; done when "end" has come. */
 function follow(first: string | undefined, answers: (string | Error)[], given: Partial<FollowOptions> = {}): Followed {
-  const stop = new AbortController();
+  const stop = new Stop();
   const asked: (string | undefined)[] = [];
   const data: string[] = [];
   const troubles: (string | undefined)[] = [];
-  const done = followStream(first === undefined ? undefined : toResponse(first), {
-    signal: stop.signal,
+  const done = followStream(first === undefined ? undefined : toStream(first, stop), {
+    stop,
     maxEventBytes: 1000,
     reconnect,
     resumes: "after-event",
@@ -74,7 +78,7 @@ function follow(first: string | undefined, answers: (string | Error)[], given: P
       const answer = answers.shift();
       if (answer === undefined) return new Promise(() => {});
       if (answer instanceof Error) throw answer;
-      return toResponse(answer);
+      return toStream(answer, stop);
     },
     onData: (text) => data.push(text),
     isDone: () => data.includes("end"),
@@ -137,7 +141,9 @@ describe("a stream", () => {
   });
 
   test("that is a page now is lost for good", async () => {
-    const on = follow("id: a\ndata: 1\n\n", [], { open: async () => toResponse("<h1>", "text/html") });
+    const on = follow("id: a\ndata: 1\n\n", [], {
+      open: async () => toStream("<h1>", new Stop(), "text/html"),
+    });
     await vi.advanceTimersByTimeAsync(2000);
     expect(await on.done).toMatchObject({ message: expect.stringContaining("something else") });
   });
@@ -167,7 +173,7 @@ describe("a stream", () => {
     await vi.advanceTimersByTimeAsync(120_000);
     expect(on.asked.length).toBeGreaterThan(5);
     expect(on.asked.length).toBeLessThan(20);
-    on.stop.abort();
+    on.stop.stop();
     expect(await on.done).toBe("done");
   });
 
@@ -180,11 +186,11 @@ describe("a stream", () => {
         const body = new ReadableStream({
           start: (controller) => void setTimeout(() => controller.close(), 60_000),
         });
-        return new Response(body, { headers: { "content-type": "text/event-stream" } });
+        return toAnswerOf(body, "text/event-stream", on.stop);
       },
     });
     await vi.advanceTimersByTimeAsync(10 * 61_000);
-    on.stop.abort();
+    on.stop.stop();
     expect(await on.done).toBe("done");
     expect(at.length).toBeGreaterThanOrEqual(10);
   });
@@ -193,7 +199,7 @@ describe("a stream", () => {
     const on = follow("retry: 99999999999999\nid: a\ndata: 1\n\n", ["data: end\n\n"]);
     await vi.advanceTimersByTimeAsync(24 * 3_600_000);
     expect(on.asked).toEqual([]);
-    on.stop.abort();
+    on.stop.stop();
     expect(await on.done).toBe("done");
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -201,7 +207,7 @@ describe("a stream", () => {
   test("an abort ends it in every phase, and leaves no timer", async () => {
     const waiting = follow("id: a\ndata: 1\n\n", []);
     await vi.advanceTimersByTimeAsync(10);
-    waiting.stop.abort();
+    waiting.stop.stop();
     expect(await waiting.done).toBe("done");
     expect(waiting.asked).toEqual([]);
     const done = follow("data: end\n\n", []);
@@ -216,7 +222,7 @@ describe("a stream", () => {
     await vi.advanceTimersByTimeAsync(20_000);
     expect(on.asked.length).toBeGreaterThan(15);
     expect(on.asked.length).toBeLessThan(30);
-    on.stop.abort();
+    on.stop.stop();
     expect(await on.done).toBe("done");
   });
 

@@ -1,21 +1,21 @@
 // A stream of events from the server, taken up again where it broke: after the time that the server names, or a growing
 // one with jitter. Specification: basic/transports § Resumability and Redelivery of 2025-03-26 to 2025-11-25.
 import { McpError } from "../../protocol/errors.ts";
-import { onAbort } from "../../util/abort.ts";
-import { discard, typeOf } from "./client-fetch.ts";
+import type { Stop } from "../../util/stop.ts";
+import { type HttpAnswer, typeOf } from "./client-carrier.ts";
 import { isCarried } from "./client-headers.ts";
 import type { ReconnectOptions } from "./client-options.ts";
 import { isRefusal } from "./client-refusal.ts";
 import { EventTooLong, readEvents } from "./event-reader.ts";
 
 export interface FollowOptions {
-  readonly signal: AbortSignal;
+  readonly stop: Stop;
   readonly maxEventBytes: number;
   readonly reconnect: Required<ReconnectOptions>;
   /** When the stream is taken up again: never, if there is an event to go on from, or always. */
   readonly resumes: "never" | "after-event" | "always";
   /** Asks for the stream, from behind an event if there was one. Rejects with what the server says instead. */
-  readonly open: (lastEventId: string | undefined) => Promise<Response>;
+  readonly open: (lastEventId: string | undefined) => Promise<HttpAnswer>;
   /** One message. */
   readonly onData: (data: string) => void;
   /** Whether what kept it from being taken up again will do so for ever. Default: a refusal that does not pass. */
@@ -35,12 +35,12 @@ export class StreamEnded extends Error {
 }
 
 /**
- * Follows a stream until it is done or the signal aborts. Rejects when it is lost for good.
+ * Follows a stream until it is done or stopped. Rejects when it is lost for good.
  * @param first where there is one already: the answer to a POST
  */
-export async function followStream(first: Response | undefined, options: FollowOptions): Promise<void> {
-  const { signal, reconnect, resumes, isDone, onTrouble, isFinal = isRefusal } = options;
-  let response = first;
+export async function followStream(first: HttpAnswer | undefined, options: FollowOptions): Promise<void> {
+  const { stop, reconnect, resumes, isDone, onTrouble, isFinal = isRefusal } = options;
+  let answer = first;
   let lastId: string | undefined;
   let retryMs: number | undefined;
   let failures = 0;
@@ -50,13 +50,12 @@ export async function followStream(first: Response | undefined, options: FollowO
   let wasOpen = first !== undefined;
   let cause: unknown;
 
-  async function read(from: Response): Promise<void> {
-    if (!from.body) throw new Error("the server's stream has no body");
+  async function read(from: HttpAnswer): Promise<void> {
     const since = Date.now();
     try {
-      await readEvents(from.body, {
+      await readEvents(from, {
         maxEventBytes: options.maxEventBytes,
-        signal,
+        stop,
         onEvent({ id, event, data }) {
           failures = 0;
           if (id !== undefined && isCarried(id)) lastId = id === "" ? undefined : id;
@@ -79,25 +78,25 @@ export async function followStream(first: Response | undefined, options: FollowO
   }
 
   for (;;) {
-    if (response) await read(response);
-    if (signal.aborted || isDone()) return;
+    if (answer) await read(answer);
+    if (stop.isStopped || isDone()) return;
     if (cause instanceof EventTooLong) throw cause;
     if (wasOpen) {
       const canResume = resumes === "always" || (resumes === "after-event" && lastId !== undefined);
       if (!canResume || failures >= reconnect.maxAttempts) throw cause;
-      await pause(delayOf(reconnect, failures++, retryMs, shorts), signal);
-      if (signal.aborted || isDone()) return;
+      await pause(delayOf(reconnect, failures++, retryMs, shorts), stop);
+      if (stop.isStopped || isDone()) return;
     }
-    response = undefined;
+    answer = undefined;
     try {
       const next = await options.open(lastId);
       assertStream(next);
-      response = next;
+      answer = next;
       wasOpen = true;
       if (isTroubled) onTrouble();
       isTroubled = false;
     } catch (error) {
-      if (signal.aborted) return;
+      if (stop.isStopped) return;
       cause = error;
       if (isFinal(error)) throw error;
       // The first stream of all is tried for as well as any later one.
@@ -109,10 +108,10 @@ export async function followStream(first: Response | undefined, options: FollowO
 }
 
 /** Throws McpError for what is no stream, as for a refusal. */
-function assertStream(response: Response): void {
-  if (typeOf(response) === "text/event-stream") return;
-  discard(response);
-  const { status } = response;
+function assertStream(answer: HttpAnswer): void {
+  if (typeOf(answer) === "text/event-stream") return;
+  answer.discard();
+  const { status } = answer;
   throw new McpError("peer_error", "The server answered with something else than a stream of events", {
     data: { status },
   });
@@ -140,7 +139,7 @@ export function delayOf(
   return failures === 0 ? asked : Math.max(asked, growing);
 }
 
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, stop: Stop): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
@@ -149,7 +148,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
     };
     const timer = setTimeout(done, Math.min(ms, 2 ** 31 - 1));
     let end = (): void => {};
-    end = onAbort(signal, done);
+    end = stop.onStop(done);
   });
 }
 

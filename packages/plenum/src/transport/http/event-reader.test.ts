@@ -1,5 +1,8 @@
 // Events however the bytes are cut, and no more of them than is allowed.
 import { describe, expect, test } from "vitest";
+import { Stop } from "../../util/stop.ts";
+import type { HttpAnswer } from "./client-carrier.ts";
+import { toAnswer } from "./client-fetch.ts";
 import { readEvents, type ServerEvent } from "./event-reader.ts";
 
 const encoder = new TextEncoder();
@@ -13,12 +16,14 @@ function toBody(chunks: readonly (string | Uint8Array)[]): ReadableStream<Uint8A
   });
 }
 
+const toRead = (body: ReadableStream<Uint8Array>, stop = new Stop()): HttpAnswer => toAnswer(new Response(body), stop);
+
 async function read(chunks: readonly (string | Uint8Array)[], maxEventBytes = 1000) {
   const events: ServerEvent[] = [];
   const retries: number[] = [];
-  await readEvents(toBody(chunks), {
+  await readEvents(toRead(toBody(chunks)), {
     maxEventBytes,
-    signal: new AbortController().signal,
+    stop: new Stop(),
     onEvent: (event) => events.push(event),
     onRetry: (ms) => retries.push(ms),
   });
@@ -80,14 +85,14 @@ test("an abort ends it, and lets go of the stream", async () => {
       isCancelled = true;
     },
   });
-  const stop = new AbortController();
+  const stop = new Stop();
   const events: string[] = [];
-  await readEvents(body, {
+  await readEvents(toRead(body, stop), {
     maxEventBytes: 100,
-    signal: stop.signal,
+    stop,
     onEvent({ data }) {
       events.push(data);
-      stop.abort();
+      stop.stop();
     },
     onRetry() {},
   });
@@ -97,6 +102,6 @@ test("an abort ends it, and lets go of the stream", async () => {
 
 test("a stream that breaks rejects with why", async () => {
   const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error("cut")) });
-  const options = { maxEventBytes: 100, signal: new AbortController().signal, onEvent() {}, onRetry() {} };
-  await expect(readEvents(body, options)).rejects.toThrow("cut");
+  const options = { maxEventBytes: 100, stop: new Stop(), onEvent() {}, onRetry() {} };
+  await expect(readEvents(toRead(body), options)).rejects.toThrow("cut");
 });

@@ -1,7 +1,8 @@
 // Server-sent events out of a stream of bytes, with a bound on the size of one. What a line means is the parser's
 // business; how much of a stranger's stream is kept in memory is ours.
 import { createParser } from "eventsource-parser";
-import { onAbort } from "../../util/abort.ts";
+import type { Stop } from "../../util/stop.ts";
+import type { HttpAnswer } from "./client-carrier.ts";
 
 export interface ServerEvent {
   /** Where the event has one of its own. */
@@ -20,21 +21,21 @@ export class EventTooLong extends Error {
 export interface EventReaderOptions {
   /** Characters that one event may have. */
   readonly maxEventBytes: number;
-  readonly signal: AbortSignal;
+  readonly stop: Stop;
   readonly onEvent: (event: ServerEvent) => void;
   /** How long the server wants us to wait before we come again. */
   readonly onRetry: (ms: number) => void;
 }
 
-/** Reads a stream to its end, or until the signal aborts. Rejects when the stream breaks, or an event is too long. */
-export async function readEvents(body: ReadableStream<Uint8Array>, options: EventReaderOptions): Promise<void> {
-  const { maxEventBytes, signal, onEvent, onRetry } = options;
+/** Reads a stream to its end, or until it is stopped. Rejects when the stream breaks, or an event is too long. */
+export async function readEvents(answer: Pick<HttpAnswer, "read">, options: EventReaderOptions): Promise<void> {
+  const { maxEventBytes, stop, onEvent, onRetry } = options;
   let isTooLong = false;
   const parser = createParser({
     maxBufferSize: maxEventBytes,
     onEvent({ id, event, data }) {
       if (data.length > maxEventBytes) isTooLong = true;
-      if (!isTooLong && !signal.aborted) onEvent({ id, event, data });
+      if (!isTooLong && !stop.isStopped) onEvent({ id, event, data });
     },
     onRetry,
     onError(error) {
@@ -44,19 +45,13 @@ export async function readEvents(body: ReadableStream<Uint8Array>, options: Even
   });
   // Bytes that are no UTF-8 become replacement characters: the rest of the stream can still be read.
   const decoder = new TextDecoder();
-  const reader = body.getReader();
-  const cancel = (): void => void reader.cancel().catch(() => {});
-  const end = onAbort(signal, cancel);
   try {
-    while (!signal.aborted) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      parser.feed(decoder.decode(value, { stream: true }));
+    await answer.read((bytes) => {
+      parser.feed(decoder.decode(bytes, { stream: true }));
       if (isTooLong)
         throw new EventTooLong(`the server sent an event of more than ${maxEventBytes} bytes (maxEventBytes)`);
-    }
-  } finally {
-    end();
-    cancel();
+    });
+  } catch (error) {
+    if (!stop.isStopped) throw error;
   }
 }

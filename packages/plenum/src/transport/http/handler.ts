@@ -3,6 +3,7 @@
 import { type Incoming, parseMessage } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { factsOf } from "../../protocol/revisions.ts";
+import { Bag } from "../../util/bag.ts";
 import { createSseServer } from "../sse/server.ts";
 import { admit } from "./admit.ts";
 import type { Answering, AnsweringGround } from "./answering.ts";
@@ -38,7 +39,7 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
   const cors = createCors(settings.cors, guard);
   const isModern = settings.revisions.some((revision) => factsOf(revision).era === "stateless");
   const hasLegacy = sessionedOf(settings.revisions).length > 0;
-  const open = new Set<Answering>();
+  const open = new Bag<Answering>();
   const left = new Set<Answering>();
   const ground: AnsweringGround = { endpoint, settings, pulse, open, left };
   const stateless = createStateless(endpoint, settings, ground);
@@ -55,7 +56,7 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     setTimeout(giveUp);
   });
   const giveUp = (): void => {
-    for (const one of open) one.giveUp("The server is closing");
+    for (const one of open.members()) one.giveUp("The server is closing");
   };
 
   const replies: ReplyGround = {

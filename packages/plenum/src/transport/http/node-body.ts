@@ -1,7 +1,7 @@
 // Reads the body of a node:http request: bounded in size and time, and UTF-8 to the letter.
 import { Buffer, isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { Deadlines } from "../../util/deadlines.ts";
+import { Deadlines, type Timed } from "../../util/deadlines.ts";
 import { bodyIsRead, notUtf8, tooLarge } from "./body.ts";
 import { HttpFault } from "./exchange.ts";
 
@@ -31,7 +31,8 @@ export function readBody(request: Mounted, maxBytes: number, bodies: Bodies): Pr
 
 const ignore = (): void => {};
 
-class BodyReader {
+class BodyReader implements Timed {
+  lateAt = 0;
   readonly #request: IncomingMessage;
   readonly #bodies: Bodies;
   readonly #maxBytes: number;

@@ -1,5 +1,6 @@
 // The clock of open streams: keep-alive lines, slow readers, answers that take long. Where one process serves everybody one
 // timer does for all; where each request lives by itself (Workers) each has its own.
+import { Bag } from "../../util/bag.ts";
 import { unref } from "../../util/unref.ts";
 import type { HttpSettings } from "./options.ts";
 
@@ -24,11 +25,11 @@ function beat(one: Beating, now: number): void {
 
 /** One timer for all, which runs only while there is somebody. */
 export function createSharedPulse(periodMs: number): Pulse {
-  const all = new Set<Beating>();
+  const all = new Bag<Beating>();
   let timer: ReturnType<typeof setInterval> | undefined;
   const tick = (): void => {
     const now = Date.now();
-    for (const one of all) beat(one, now);
+    for (const one of all.members()) beat(one, now);
     if (all.size > 0) return;
     clearInterval(timer);
     timer = undefined;

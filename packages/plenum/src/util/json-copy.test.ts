@@ -1,0 +1,70 @@
+// Plain values are copied as JSON would carry them; of all others nothing is said.
+import { expect, test } from "vitest";
+import { copyPlain } from "./json-copy.ts";
+
+const depth = 10;
+
+test("what is plain comes out as JSON would have it, and shares nothing", () => {
+  const values: unknown[] = [
+    null,
+    true,
+    "größe \ud800",
+    -0,
+    1.5,
+    [],
+    {},
+    [1, [2, { a: [] }]],
+    { b: 1, a: { c: undefined, d: "x" }, 2: "two", 1: "one" },
+    { "": 0, "a.b": null },
+  ];
+  for (const value of values) {
+    const copy = copyPlain(value, depth);
+    const read = JSON.parse(JSON.stringify(value));
+    expect(copy).toStrictEqual(read);
+    expect(JSON.stringify(copy)).toBe(JSON.stringify(read));
+    if (typeof value === "object" && value) expect(copy).not.toBe(value);
+  }
+  const inner = { a: 1 };
+  expect((copyPlain({ inner }, depth) as { inner: unknown }).inner).not.toBe(inner);
+});
+
+test("what JSON would make something else of, or nothing, is left to it", () => {
+  const circle: { self?: unknown } = {};
+  circle.self = circle;
+  const values: unknown[] = [
+    undefined,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    1n,
+    Symbol("s"),
+    () => {},
+    new Date(0),
+    new Map(),
+    Object.create(null),
+    Object.create({ inherited: 1 }),
+    { toJSON: () => 1 },
+    JSON.parse('{"__proto__":{"a":1}}'),
+    new Array(2),
+    [undefined],
+    circle,
+    new (class A {})(),
+    new String("boxed"),
+  ];
+  for (const value of values) {
+    expect(copyPlain(value, depth)).toBeUndefined();
+    expect(copyPlain({ a: [value] }, depth)).toBeUndefined();
+  }
+  expect(copyPlain([[[]]], 2)).toBeUndefined();
+  expect(copyPlain([[1]], 3)).toEqual([[1]]);
+});
+
+test("what all objects inherit is not copied", () => {
+  Object.defineProperty(Object.prototype, "everywhere", { value: 1, enumerable: true, configurable: true });
+  let copy: unknown;
+  try {
+    copy = copyPlain({ a: 1 }, depth);
+  } finally {
+    delete (Object.prototype as { everywhere?: unknown }).everywhere;
+  }
+  expect(copy).toEqual({ a: 1 });
+});
