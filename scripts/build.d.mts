@@ -1,4 +1,4 @@
 // The types of build.mjs, for the tests that use it.
 export function rewriteDeclaration(text: string): string;
 export function toPackaged(page: string): string;
-export function build(name: string): boolean;
+export function build(name: string): Promise<boolean>;

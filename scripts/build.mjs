@@ -1,9 +1,11 @@
-// Builds packages/plenum: dist mirrors src file by file (.js, .d.ts and their maps). The output is made beside the old
-// one and takes its place when it is whole, so that dist never holds files of two builds.
+// Builds packages/plenum: declarations mirror src file by file, the code is bundled (see bundle.mjs), and both have maps to
+// src. The output is made beside the old one and takes its place when it is whole, so that dist never holds files of two
+// builds.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundle } from "./bundle.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -20,34 +22,36 @@ export function toPackaged(page) {
   return page.replace(/\[((?:`[^`\n]*`|[^[\]`])+)\]\((?![a-z]+:|#|LICENSE\))[^()\s]*\)/g, "$1");
 }
 
+/** The source is packed: a map need not hold it once more. */
+function withoutSources(map) {
+  const { sourcesContent: _, ...rest } = JSON.parse(map);
+  return JSON.stringify(rest);
+}
+
 /** Builds one package of the workspace; returns whether it went well. The compiler's messages go to this process's output. */
-export function build(name) {
+export async function build(name) {
   const folder = join(root, "packages", name);
   const fresh = join(folder, ".dist"); // as deep as dist: the maps point to ../src from either
   rmSync(fresh, { recursive: true, force: true });
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const compile = (...flags) => {
-    const args = [tsc, "-p", join(folder, "tsconfig.json"), "--outDir", fresh, "--noEmitOnError", ...flags];
-    return spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status === 0;
-  };
-  // Comments belong into declarations, where editors show them; in code they only cost every start a few milliseconds.
-  const code = [
-    "--removeComments",
-    "--declaration",
-    "false",
-    "--declarationMap",
-    "false",
-    "--isolatedDeclarations",
-    "false",
+  const args = [
+    tsc,
+    "-p",
+    join(folder, "tsconfig.json"),
+    "--outDir",
+    fresh,
+    "--noEmitOnError",
+    "--emitDeclarationOnly",
   ];
-  if (!compile("--emitDeclarationOnly") || !compile(...code)) {
+  if (spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status !== 0) {
     rmSync(fresh, { recursive: true, force: true });
     return false;
   }
+  await bundle(folder, fresh);
   for (const file of readdirSync(fresh, { recursive: true })) {
-    if (!file.endsWith(".d.ts")) continue;
     const path = join(fresh, file);
-    writeFileSync(path, rewriteDeclaration(readFileSync(path, "utf8")));
+    if (file.endsWith(".d.ts")) writeFileSync(path, rewriteDeclaration(readFileSync(path, "utf8")));
+    else if (file.endsWith(".js.map")) writeFileSync(path, withoutSources(readFileSync(path, "utf8")));
   }
   const dist = join(folder, "dist");
   rmSync(dist, { recursive: true, force: true });
@@ -59,7 +63,7 @@ export function build(name) {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  if (!build("plenum")) {
+  if (!(await build("plenum"))) {
     console.error("build: the compiler found errors, dist is left as it was");
     process.exitCode = 1;
   }

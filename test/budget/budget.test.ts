@@ -1,37 +1,65 @@
-// Budgets: how large a small server is when it is bundled, and what importing the library costs.
+// Budgets: how large small programs are when they are bundled, what importing the library costs, and what is installed. All
+// of it is measured on what users get, the built files.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build, type Metafile } from "esbuild";
-import { expect, test } from "vitest";
-import { ensureBuilt, packageFolder } from "../house/built.ts";
-import { root } from "../house/source.ts";
+import { beforeAll, expect, test } from "vitest";
+import { ensureBuilt, pack, packageFolder } from "../house/built.ts";
+import { listFiles, root } from "../house/source.ts";
 
-const maxImportMs = 30;
+const maxImportMs = 15;
+const maxPackages = 8;
+const maxInstalledBytes = 3_000_000;
 
-/** One tool, served in memory. */
-const oneToolServer = (path: string) => `
+beforeAll(ensureBuilt, 60_000);
+
+/** A program, and what makes one of it that prints what the tool answers. */
+interface Program {
+  readonly text: string;
+  readonly check: string;
+}
+
+const oneTool = (path: string) => `
 import { createServer } from "${path}";
-import { createMemoryPair } from "plenum/memory";
-import { serve } from "plenum/protocol";
-
 const server = createServer({ name: "small", version: "1.0.0" });
 const input = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
 server.tool("echo", { input }, ({ text }) => text);
-const [near, far] = createMemoryPair();
-serve(server, far);
 `;
 
-/** The client's side of it, by hand: calls the tool and prints the answers. */
-const client = `
+/** One tool, served in memory; the client's side of it is by hand. */
+const inMemory = (path: string): Program => ({
+  text: `${oneTool(path)}
+import { createMemoryPair } from "plenum/memory";
+import { serve } from "plenum/protocol";
+const [near, far] = createMemoryPair();
+serve(server, far);
+`,
+  check: `
 near.open({ receive: ({ message }) => console.log(JSON.stringify(message)), closed() {} });
 const clientInfo = { name: "by hand", version: "1.0.0" };
 const send = (id, method, params) => near.send({ jsonrpc: "2.0", id, method, params });
 send(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
 setTimeout(() => send(2, "tools/call", { name: "echo", arguments: { text: "hello" } }));
+`,
+});
+
+/** One tool over HTTP, as on the edge, and a client of it: each is what the other is checked with. */
+const overHttp = `${oneTool("plenum/tools")}
+import { toFetchHandler } from "plenum/http";
+export const handle = toFetchHandler(server);
+`;
+const clientOverHttp = `
+import { connect } from "plenum";
+export const open = (fetch) => connect({ url: "http://127.0.0.1/mcp", fetch });
+`;
+const call = `
+const client = await open((url, init) => handle(new Request(url, init)));
+console.log(JSON.stringify(await client.callTool("echo", { text: "hello" })));
+await client.close();
 `;
 
 /** Into chunks: what is imported on demand is one of its own. */
@@ -47,7 +75,6 @@ const bundle = (contents: string) =>
     metafile: true,
     format: "esm",
     target: "es2022",
-    conditions: ["plenum-source"],
     logLevel: "silent",
   });
 
@@ -74,37 +101,38 @@ function chunksOf({ outputFiles, metafile }: Bundle): { atStart: Uint8Array[]; a
 
 const compressed = (chunks: readonly Uint8Array[]): number => gzipSync(Buffer.concat(chunks), { level: 9 }).length;
 
-/** What each room weighs, heaviest first. */
+/** What each built file weighs, heaviest first. */
 function describeParts({ outputs }: Metafile): string {
-  const rooms = new Map<string, number>();
-  for (const [path, { bytesInOutput }] of Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs))) {
-    const room = /^packages\/plenum\/src\/(protocol\/wire|[^/]+)\//.exec(path)?.[1] ?? "rest";
-    rooms.set(room, (rooms.get(room) ?? 0) + bytesInOutput);
-  }
-  return [...rooms]
+  const parts = new Map<string, number>();
+  for (const [path, { bytesInOutput }] of Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs)))
+    parts.set(path, (parts.get(path) ?? 0) + bytesInOutput);
+  return [...parts]
     .sort(([, a], [, b]) => b - a)
-    .map(([room, bytes]) => `${room} ${bytes}`)
+    .slice(0, 8)
+    .map(([path, bytes]) => `${basename(path, ".js")} ${bytes}`)
     .join(", ");
 }
 
-test.each([
+test.each<[string, Program, number, number]>([
   // A server of one tool carries what tools need; with resources, prompts and completion beside it, it is larger. What
   // only a handler that asks its user needs is loaded by the first one that does, and so is what a second page takes, a
   // subscription, or a parameter that stands in a header; of `plenum` the client, too, with the transport that it needs.
-  ["plenum/tools", 25_000, 35_000],
-  ["plenum", 30_000, 68_000],
+  ["a one-tool server with plenum/tools", inMemory("plenum/tools"), 25_000, 35_000],
+  ["a one-tool server with plenum", inMemory("plenum"), 30_000, 68_000],
+  ["a one-tool server over HTTP, for the edge,", { text: overHttp, check: clientOverHttp + call }, 43_200, 52_300],
+  ["a client over HTTP", { text: clientOverHttp, check: overHttp + call }, 22_200, 59_000],
 ])(
-  "a one-tool server with %s loads under %i bytes, minified and compressed, under %i with all it may load later, and works",
-  async (path, maxBytes, maxInAll) => {
-    const built = await bundle(oneToolServer(path));
-    const { atStart, all } = chunksOf(built);
+  "%s is small at its start and with all that it may load later, and works",
+  async (name, { text, check }, maxBytes, maxInAll) => {
+    const measured = await bundle(text);
+    const { atStart, all } = chunksOf(measured);
     const [bytes, inAll] = [compressed(atStart), compressed(all)];
     console.log(
-      `${path}: ${bytes} bytes compressed, ${inAll} with what comes on demand (${describeParts(built.metafile)})`,
+      `${name}: ${bytes} bytes compressed, ${inAll} with what comes on demand (${describeParts(measured.metafile)})`,
     );
     const folder = mkdtempSync(join(tmpdir(), "plenum-"));
     try {
-      for (const { path: file, contents } of (await bundle(oneToolServer(path) + client)).outputFiles)
+      for (const { path: file, contents } of (await bundle(text + check)).outputFiles)
         writeFileSync(join(folder, basename(file)), contents);
       writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
       const answer = execFileSync(process.execPath, [join(folder, "stdin.js")], { encoding: "utf8" });
@@ -118,6 +146,14 @@ test.each([
   60_000,
 );
 
+// A chunk is many files. A bundler takes what is used of them, and leaves out a constant only where it is told that it may.
+test("who takes one part of the library bundles little else", async () => {
+  const { all } = chunksOf(await bundle('export { httpTarget } from "plenum/http/client";'));
+  const bytes = compressed(all);
+  console.log(`httpTarget alone: ${bytes} bytes compressed`);
+  expect(bytes).toBeLessThan(13_300);
+});
+
 /** CPU time in milliseconds that a fresh Node spends on a script. */
 function cpuOf(script: string): number {
   const measured = `const before = process.cpuUsage(); ${script}; const { user, system } = process.cpuUsage(before);
@@ -126,7 +162,6 @@ function cpuOf(script: string): number {
 }
 
 test(`importing the library takes less than ${maxImportMs} ms of CPU`, async () => {
-  await ensureBuilt();
   const folder = mkdtempSync(join(tmpdir(), "plenum-"));
   try {
     writeFileSync(join(folder, "empty.mjs"), "");
@@ -146,4 +181,40 @@ test(`importing the library takes less than ${maxImportMs} ms of CPU`, async () 
   } finally {
     rmSync(folder, { recursive: true });
   }
+}, 60_000);
+
+interface Locked {
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+/** The folders of what is installed with the library: its dependencies, and theirs. */
+function listDependencies(): Set<string> {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
+    packages: Record<string, Locked>;
+  };
+  const found = new Set<string>();
+  const visit = (folder: string): void => {
+    for (const name of Object.keys(packages[folder]?.dependencies ?? {})) {
+      const nested = `${folder}/node_modules/${name}`;
+      const path = nested in packages ? nested : `node_modules/${name}`;
+      if (found.has(path)) continue;
+      found.add(path);
+      visit(path);
+    }
+  };
+  visit("packages/plenum");
+  return found;
+}
+
+test(`installing the library takes at most ${maxPackages} packages and ${maxInstalledBytes / 1e6} MB`, () => {
+  const dependencies = [...listDependencies()];
+  const sizeOf = (folder: string): number =>
+    listFiles(join(root, folder), "").reduce((sum, path) => {
+      const file = statSync(join(root, folder, path));
+      return file.isFile() ? sum + file.size : sum;
+    }, 0);
+  const bytes = dependencies.reduce((sum, folder) => sum + sizeOf(folder), pack().bytes);
+  console.log(`installed: ${dependencies.length + 1} packages, ${(bytes / 1e6).toFixed(2)} MB`);
+  expect(dependencies.length + 1).toBeLessThanOrEqual(maxPackages);
+  expect(bytes).toBeLessThanOrEqual(maxInstalledBytes);
 }, 60_000);

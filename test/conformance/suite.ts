@@ -8,8 +8,9 @@ import { apartFolder, ensureApart } from "../apart.ts";
 import { root } from "../house/source.ts";
 import type { Check } from "./judge.ts";
 
-const source = join(root, "test", "conformance", "suite");
-const home = apartFolder("conformance/suite");
+const suiteFolder = "test/conformance/suite";
+const source = join(root, suiteFolder);
+const home = apartFolder(suiteFolder);
 const suitePackage = join(home, "node_modules", "@modelcontextprotocol", "conformance");
 
 /** The package that brings a Node for this platform. */
@@ -55,7 +56,7 @@ export function run(command: string, args: readonly string[], cwd: string, timeo
 
 /** Installs what the lock file names, unless it is there. */
 export function installSuite(): Promise<void> {
-  return ensureApart("conformance/suite");
+  return ensureApart(suiteFolder);
 }
 
 function findNode(): string {

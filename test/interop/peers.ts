@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { apartFolder } from "../apart.ts";
 import type { Command } from "./harness.ts";
 
-/** The folder under test/ that names them. */
-export const peers = "interop/peers";
+/** The folder that names them. */
+export const peers = "test/interop/peers";
 
 /** A file of an installed package. */
 export function peerFile(...path: string[]): string {

@@ -64,7 +64,7 @@ test.each([
     const [before, halfway, after] = left.seen;
     const grown = Math.min(halfway.heap - before.heap, after.heap - halfway.heap) / (rounds / 2);
     console.log(`HTTP ${kind} ${revision}: ${grown.toFixed(1)} bytes per round, ${after.handles} handles`);
-    // A timer and its signal take 800 bytes, a session ten thousand.
+    // A timer and its signal take 800 bytes, a session as many.
     expect(grown).toBeLessThan(300);
     // A connection more or less is kept for the next request.
     expect(after.handles).toBeLessThanOrEqual(before.handles + 2);
@@ -76,3 +76,12 @@ test.each([
   },
   300_000,
 );
+
+test("a session that is idle is small, also when something was called in it", async () => {
+  const program = await bundleProgram("test/leak/idle-sessions.ts");
+  const { stdout } = await run(process.execPath, ["--expose-gc", program, "1000", "5000"]);
+  const bytes: number = JSON.parse(stdout);
+  console.log(`${bytes.toFixed(0)} bytes per idle session`);
+  expect(bytes).toBeGreaterThan(0);
+  expect(bytes).toBeLessThan(1024);
+}, 60_000);

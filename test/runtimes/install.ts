@@ -27,14 +27,14 @@ function programIn(runtime: Runtime): [name: string, path: string] {
 
 /** The path of a runtime's program. */
 export function programOf(runtime: Runtime): string {
-  return join(apartFolder("runtimes"), "node_modules", ...programIn(runtime));
+  return join(apartFolder("test/runtimes"), "node_modules", ...programIn(runtime));
 }
 
 const runtimes = Object.keys(dependencies) as Runtime[];
 
 /** Installs the runtimes if they are not there, and tries each. */
 export async function ensureRuntimes(): Promise<void> {
-  await ensureApart("runtimes");
+  await ensureApart("test/runtimes");
   for (const runtime of runtimes) {
     const said = execFileSync(programOf(runtime), ["--version"], { encoding: "utf8", timeout: 30_000 });
     // workerd calls itself by the date, which is in the middle of its version: 1.20261023.1 is 2026-10-23.

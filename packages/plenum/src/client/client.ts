@@ -100,15 +100,20 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     checks: () => validateOutput && factsOf(line.remote.revision).structured !== "none",
     trusted,
     list: (given, learn) => list("tools/list", "tools", given, learn),
-    send: (params, given, isSafe) => send("tools/call", params, given, isSafe),
+    send: (params, given, isSafe, finish) => send("tools/call", params, given, isSafe, finish),
   });
   const line = await openLine(target, { ...options, info }, listener, tools.mirror);
   opened = line;
   const uris = new Set<string>();
   const lists = options.onListChanged ? listKinds : [];
 
+  const usual: CallOptions = {
+    ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+    ...(options.maxTimeoutMs !== undefined && { maxTimeoutMs: options.maxTimeoutMs }),
+  };
   /** The client's own settings, over which a call's go. */
-  const settings = (given: CallOptions = {}): CallOptions => {
+  const settings = (given: CallOptions = usual): CallOptions => {
+    if (given === usual) return given;
     const { signal, onProgress, timeoutMs, maxTimeoutMs } = given;
     if (signal !== undefined && !(signal instanceof AbortSignal))
       throw new TypeError("signal must be an AbortSignal: the member `signal` of an AbortController");
@@ -120,22 +125,23 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     assertOwnMeta(given.meta, "meta");
     if (given.meta && Object.hasOwn(given.meta, "progressToken"))
       throw new TypeError("meta: progressToken is given by the client itself, where there is onProgress");
-    return {
-      ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
-      ...(options.maxTimeoutMs !== undefined && { maxTimeoutMs: options.maxTimeoutMs }),
-      ...given,
-    };
+    return { ...usual, ...given };
   };
 
-  async function send(method: string, params: JsonObject, given: CallOptions = {}, isSafe = false): Promise<Result> {
+  /** @param finish makes of the result what is wanted, in the turn in which it is read */
+  function send<T>(
+    method: string,
+    params: JsonObject,
+    given: CallOptions | undefined,
+    isSafe: boolean,
+    finish: (result: Result) => T | Promise<T>,
+  ): Promise<T> {
     const all = settings(given);
-    const isRepeatable = given.retry ?? isSafe;
-    try {
-      return await line.run((remote) => remote.request(method, params, all), isRepeatable, all);
-    } catch (error) {
-      throw withRemedy(error);
-    }
+    const isRepeatable = all.retry ?? isSafe;
+    return line.run((remote) => remote.request(method, params, all, finish), isRepeatable, all, withRemedy);
   }
+
+  const asIs = (result: Result): Result => result;
 
   /** From what is kept, if it is fresh; otherwise from the server. Lists and reads only. */
   async function fetch(method: string, params: JsonObject, given: CallOptions = {}, isSafe = false): Promise<Result> {
@@ -144,7 +150,7 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     const kept = given.fresh ? undefined : store?.get(method, params);
     if (kept) return kept;
     const ticket = store?.begin(method, params);
-    const result = await send(method, params, given, isSafe);
+    const result = await send(method, params, given, isSafe, asIs);
     if (ticket) store?.keep(ticket, result);
     return result;
   }
@@ -209,9 +215,13 @@ export async function createClient(target: Target, options: ClientOptions = {}):
       return line.remote.description;
     },
     listTools: tools.list,
-    async callTool(name, args, given) {
-      assertText(name, "callTool(name, args, options)");
-      return tools.call(name, args, settings(given));
+    callTool(name, args, given) {
+      try {
+        assertText(name, "callTool(name, args, options)");
+        return tools.call(name, args, settings(given));
+      } catch (error) {
+        return Promise.reject(error);
+      }
     },
     listResources: (given) => list("resources/list", "resources", given),
     listResourceTemplates: (given) => list("resources/templates/list", "resourceTemplates", given),
@@ -229,26 +239,31 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     listPrompts: (given) => list("prompts/list", "prompts", given),
     async getPrompt(name, args, given) {
       assertText(name, "getPrompt(name, args, options)");
-      const result = await send("prompts/get", { name, ...(args && { arguments: args }) }, given);
+      const result = await send("prompts/get", { name, ...(args && { arguments: args }) }, given, false, asIs);
       const { description, messages, _meta } = result as unknown as GetPromptResult;
       return { ...(description !== undefined && { description }), messages, ...(_meta && { _meta }) };
     },
     async complete(ref, argument, given = {}) {
       const { arguments: filled, ...rest } = given;
       const params = { ref, argument, ...(filled && { context: { arguments: filled } }) };
-      return (await send("completion/complete", params, rest, true)).completion as Completion;
+      return send("completion/complete", params, rest, true, ({ completion }) => completion as Completion);
     },
     async setLogLevel(level, given) {
       await line.setLogLevel(level, settings(given));
     },
-    ping: (given) => line.run((remote: Remote) => remote.ping(settings(given)), true, settings(given)),
+    async ping(given) {
+      const all = settings(given);
+      await line.run((remote: Remote) => remote.ping(all), true, all);
+    },
     setRoots(roots) {
       listener.setRoots(roots);
       line.remote.rootsChanged();
     },
     async request(method, { _meta, ...params } = {}, given = {}) {
       const all = isObject(_meta) ? { ...given, meta: { ..._meta, ...given.meta } } : given;
-      return method === "tools/call" ? tools.request(params, settings(all)) : send(method, params, all);
+      return method === "tools/call"
+        ? tools.request(params, settings(all), false, asIs)
+        : send(method, params, all, false, asIs);
     },
     notify: (method, params) => line.remote.notify(method, params),
     close: line.close,

@@ -20,8 +20,14 @@ export interface Line {
   /**
    * Runs a task on the connection, waiting for one that is being opened again.
    * @param isSafe the task may be run a second time if the connection is lost meanwhile and opened again
+   * @param explain what the error is to be told as
    */
-  run<T>(task: (remote: Remote) => Promise<T>, isSafe: boolean, options?: RemoteRequestOptions): Promise<T>;
+  run<T>(
+    task: (remote: Remote) => Promise<T>,
+    isSafe: boolean,
+    options: RemoteRequestOptions,
+    explain?: (error: unknown) => unknown,
+  ): Promise<T>;
   watch(watched: Watched, options?: RemoteRequestOptions): Promise<void>;
   setLogLevel(level: LogLevel, options?: RemoteRequestOptions): Promise<void>;
   close(): Promise<void>;
@@ -267,17 +273,19 @@ export async function openLine(
     get remote() {
       return remote;
     },
-    async run(task, isSafe, settings = {}) {
-      const first = await current(settings);
-      try {
-        return await task(first);
-      } catch (error) {
+    run(task, isSafe, settings, explain = (error) => error) {
+      const first = reopening || state === "closed" ? current(settings).then(task) : task(remote);
+      return first.catch(async (error) => {
         const isLost = error instanceof McpError && error.code === "connection_lost" && !closing.signal.aborted;
-        if (!isLost || !(reopening || isUp())) throw error;
+        if (!isLost || !(reopening || isUp())) throw explain(error);
         const isUnrun = error.cause instanceof ChannelFault && error.cause.isUnrun;
-        if (!isSafe && !isUnrun) throw error;
-        return task(await current(settings));
-      }
+        if (!isSafe && !isUnrun) throw explain(error);
+        try {
+          return await task(await current(settings));
+        } catch (again) {
+          throw explain(again);
+        }
+      });
     },
     async watch(next, settings) {
       const before = watched;

@@ -82,7 +82,7 @@ export function createOutputs(options: OutputsOptions): Outputs {
       warned = false;
       known.clear();
     },
-    knows: (name) => known.get(name) !== undefined,
+    knows: known.has,
     definition: (name) => known.get(name)?.tool,
     check(name, result) {
       const entry = known.get(name);

@@ -28,7 +28,7 @@ test.each([null, false, 0, "", []])("structured content may be any value: %j", (
   expect(toToolResult({ content: [], structuredContent }).structured).toBe(structuredContent);
 });
 
-test("the text is made when it is looked at, once", () => {
+test("texts are put together when they are looked at, once", () => {
   let looks = 0;
   const block = {
     type: "text",
@@ -37,10 +37,10 @@ test("the text is made when it is looked at, once", () => {
       return "a";
     },
   };
-  const result = toToolResult({ content: [block] });
+  const result = toToolResult({ content: [block, block] });
   expect(looks).toBe(0);
-  expect(result.text + result.text).toBe("aa");
-  expect(looks).toBe(1);
+  expect(result.text + result.text).toBe("a\naa\na");
+  expect(looks).toBe(2);
 });
 
 test("a member that objects inherit is none of the result's", () => {

@@ -15,6 +15,9 @@ import type { List } from "./pages.ts";
 import { type ToolResult, toToolResult } from "./result.ts";
 import { hintsOf } from "./tool-hints.ts";
 
+/** What is made of a result, in the turn in which it is read. */
+type Finish<T> = (result: Result) => T | Promise<T>;
+
 export interface ToolsGround {
   readonly warn: (problem: string) => void;
   /** Arguments that are marked travel beside the body, on the connection of now. */
@@ -26,7 +29,7 @@ export interface ToolsGround {
   /** `learn` is given every page, and makes of it what is shown. */
   readonly list: (given: CallOptions | undefined, learn: (page: Result, generation: number) => Result) => List<Tool>;
   /** `tools/call`. */
-  readonly send: (params: JsonObject, given: CallOptions | undefined, isSafe: boolean) => Promise<Result>;
+  readonly send: <T>(params: JsonObject, given: CallOptions, isSafe: boolean, finish: Finish<T>) => Promise<T>;
 }
 
 export interface Tools {
@@ -34,11 +37,13 @@ export interface Tools {
   list(given?: CallOptions): List<Tool>;
   call(name: string, args: JsonObject | undefined, given: CallOptions): Promise<ToolResult>;
   /** The same as any other request: what comes back is not looked at. */
-  request(params: JsonObject, given: CallOptions, isSafe?: boolean): Promise<Result>;
+  request<T>(params: JsonObject, given: CallOptions, isSafe: boolean, finish: Finish<T>): Promise<T>;
   readonly mirror: Mirror;
   /** The list has changed. */
   forget(): void;
 }
+
+const none = {};
 
 // What is looked up beside a call: a server that takes longer, or has more, has its results unchecked.
 const learnMs = 60_000;
@@ -92,7 +97,12 @@ export function createTools({ warn, mirrors, checks, trusted, list, send }: Tool
    * The same within the limits of a call.
    * @param without what is done without it if it takes too long
    */
-  async function learn(name: string, fresh: boolean, given: CallOptions, without: string): Promise<void> {
+  async function learn(
+    name: string,
+    fresh: boolean,
+    given: CallOptions,
+    without: (name: string) => string,
+  ): Promise<void> {
     const { signal, timeoutMs = 60_000, maxTimeoutMs = 0 } = given;
     const waitMs = Math.min(timeoutMs || Number.POSITIVE_INFINITY, maxTimeoutMs || Number.POSITIVE_INFINITY);
     learning ??= learnAll(fresh).finally(() => {
@@ -103,7 +113,7 @@ export function createTools({ warn, mirrors, checks, trusted, list, send }: Tool
       await untilAborted(learning, limit.signal, (cause) => cause);
     } catch (cause) {
       if (!limit.isOver) throw new McpError("aborted", `tools/call ${quote(name)} was aborted`, { cause });
-      warn(`${without}: its schema did not come in ${waitMs} ms`);
+      warn(`${without(quote(name))}: its schema did not come in ${waitMs} ms`);
     } finally {
       limit.release();
     }
@@ -122,20 +132,52 @@ export function createTools({ warn, mirrors, checks, trusted, list, send }: Tool
     );
   }
 
-  async function request(params: JsonObject, given: CallOptions, isSafe = false): Promise<Result> {
+  function request<T>(params: JsonObject, given: CallOptions, isSafe: boolean, finish: Finish<T>): Promise<T> {
     const { name } = params;
-    if (!mirrors() || typeof name !== "string") return send(params, given, isSafe);
+    if (!mirrors() || typeof name !== "string") return send(params, given, isSafe, finish);
+    return requestMirrored(name, params, given, isSafe, finish);
+  }
+
+  async function requestMirrored<T>(
+    name: string,
+    params: JsonObject,
+    given: CallOptions,
+    isSafe: boolean,
+    finish: Finish<T>,
+  ): Promise<T> {
     const since = Date.now();
-    const without = `${quote(name)} is called without headers of its own`;
-    if (isNews(name)) await learn(name, false, given, without);
+    if (isNews(name)) await learn(name, false, given, withoutHeaders);
     try {
-      return await send(params, restOf(given, since, name), isSafe);
+      return await send(params, restOf(given, since, name), isSafe, finish);
     } catch (error) {
       if (!(error instanceof McpError && error.code === "peer_error" && error.rpcCode === headerMismatch)) throw error;
       // The tool is another one by now. The server has refused the call before it ran.
-      await learn(name, true, restOf(given, since, name), without);
-      return send(params, restOf(given, since, name), isSafe);
+      await learn(name, true, restOf(given, since, name), withoutHeaders);
+      return send(params, restOf(given, since, name), isSafe, finish);
     }
+  }
+
+  /** A result that cannot be judged by what is known of its tool, or that seems to be wrong. */
+  async function examine(
+    name: string,
+    result: Result,
+    given: CallOptions,
+    wasKnown: boolean,
+    found: string | undefined,
+  ): Promise<ToolResult> {
+    let problem = found;
+    const check = (): string | undefined => outputs.check(name, result as unknown as CallToolResult);
+    if (problem === undefined) {
+      await learn(name, false, given, withoutCheck);
+      problem = check();
+    }
+    // The tool may be another one by now, without anybody having said so.
+    if (problem && wasKnown) {
+      await learn(name, true, given, withoutCheck);
+      problem = check();
+    }
+    if (problem) throw new McpError("invalid_result", `tools/call ${quote(name)}: ${problem}`);
+    return toToolResult(result);
   }
 
   return {
@@ -145,32 +187,29 @@ export function createTools({ warn, mirrors, checks, trusted, list, send }: Tool
     list: listTools,
     request,
     mirror: ({ method, params }) => {
-      if (method !== "tools/call") return {};
+      if (method !== "tools/call") return none;
       const marks = headerParams(params?.name);
-      return marks.length === 0 ? {} : toHeaderValues(marks, isObject(params?.arguments) ? params.arguments : {});
+      return marks.length === 0 ? none : toHeaderValues(marks, isObject(params?.arguments) ? params.arguments : {});
     },
     forget: outputs.forget,
-    async call(name, args, given) {
+    call(name, args, given) {
       const isSafe = trusted && hintsOf(outputs.definition(name)).idempotent;
       const wasKnown = outputs.knows(name);
-      const result = await request({ name, ...(args && { arguments: args }) }, given, isSafe);
-      if (checks()) {
-        const without = `The result of ${quote(name)} is not checked`;
-        if (result.structuredContent !== undefined && isNews(name)) await learn(name, false, given, without);
-        let problem = outputs.check(name, result as unknown as CallToolResult);
-        // The tool may be another one by now, without anybody having said so.
-        if (problem && wasKnown) {
-          await learn(name, true, given, without);
-          problem = outputs.check(name, result as unknown as CallToolResult);
-        }
-        if (problem) throw new McpError("invalid_result", `tools/call ${quote(name)}: ${problem}`);
-      }
-      return toToolResult(result);
+      return request(args ? { name, arguments: args } : { name }, given, isSafe, (result) => {
+        if (!checks()) return toToolResult(result);
+        const isUnknown = result.structuredContent !== undefined && isNews(name);
+        const problem = isUnknown ? undefined : outputs.check(name, result as unknown as CallToolResult);
+        if (isUnknown || problem) return examine(name, result, given, wasKnown, problem);
+        return toToolResult(result);
+      });
     },
   };
 }
 
 const headerMismatch = -32020;
+
+const withoutHeaders = (tool: string): string => `${tool} is called without headers of its own`;
+const withoutCheck = (tool: string): string => `The result of ${tool} is not checked`;
 
 /** What is left of the time that a call may take in all. Throws McpError `timeout` where that is nothing. */
 function restOf(given: CallOptions, since: number, name: string): CallOptions {

@@ -481,28 +481,38 @@ describe("what is no message", () => {
 });
 
 describe("results in their turn", () => {
-  test("onResult is told before what comes behind it is read", async () => {
+  test("finish is told before what comes behind it is read, and the request resolves with what it returns", async () => {
     const order: string[] = [];
     const { connection, receive } = open({ onNotification: ({ method }) => order.push(method) });
-    const outcome = connection.request("m", undefined, { onResult: () => order.push("result") });
+    const outcome = connection.request("m", undefined, {
+      finish({ kind }) {
+        order.push(kind);
+        return "made of it";
+      },
+    });
     receive({ jsonrpc: "2.0", id: 1, result: {} });
     receive({ jsonrpc: "2.0", method: "n" });
     expect(order).toEqual(["result", "n"]);
-    expect((await outcome).kind).toBe("result");
+    expect(await outcome).toBe("made of it");
   });
 
-  test("the request rejects with what onResult throws, and onResult hears of results only", async () => {
+  test("the request rejects with what finish throws, and finish hears of every end", async () => {
     const { connection, receive } = open();
     const failed = connection.request("m", undefined, {
-      onResult: () => {
+      finish() {
         throw new Error("not that one");
       },
     });
-    const refused = connection.request("m", undefined, { onResult: () => expect.fail("this is no result") });
+    const finish = ({ kind }: { kind: string }): string => kind;
+    const refused = connection.request("m", undefined, { finish });
+    const lost = connection.request("m", undefined, { finish });
     receive({ jsonrpc: "2.0", id: 1, result: {} });
     receive({ jsonrpc: "2.0", id: 2, error: { code: 1, message: "no" } });
     await expect(failed).rejects.toThrow("not that one");
-    expect((await refused).kind).toBe("error");
+    expect(await refused).toBe("error");
+    connection.close();
+    expect(await lost).toBe("lost");
+    expect(await connection.request("m", undefined, { finish })).toBe("lost");
   });
 
   test("a request for which there is no answer gets none, and its id is free again", () => {

@@ -1,12 +1,13 @@
 // Pairs requests with responses over one channel, in both directions: those of the peer here, our own in requests.ts.
-// What is in flight is in one record, `state`, and is changed only here. What cancels a request and what counts as
+// What is in flight is in one object, and is changed only here. What cancels a request and what counts as
 // progress is the protocol's business.
-import type { Channel } from "./channel.ts";
-import { Exchange } from "./exchange.ts";
+import type { Channel, Receiver } from "./channel.ts";
+import { Exchange, type Notifier } from "./exchange.ts";
 import {
   type ErrorObject,
   type ErrorResponse,
   formatMessage,
+  type Incoming,
   type Invalid,
   type JsonObject,
   type Notification,
@@ -39,17 +40,9 @@ export interface ConnectionOptions extends RequestsOptions {
   /** An answer could not be written as it is; the peer gets an internal error instead. */
   readonly onUnwritable?: (error: unknown) => void;
   /** Requests of the peer that may be worked on at once; a cancelled one counts until its handler ends. Default 10 000. */
-  readonly maxInFlight?: number;
+  readonly maxInFlight?: number | undefined;
   /** What sends requests of our own. Default: loaded by the first one, for who mostly answers. */
   readonly requests?: typeof createRequests;
-}
-
-type Reply = (response: Response | undefined, about: RequestId | undefined) => void;
-
-interface Open {
-  readonly exchange: Exchange;
-  /** To be called exactly once: with undefined when the request was cancelled. */
-  readonly reply: Reply;
 }
 
 /** One peer, both directions. */
@@ -79,66 +72,120 @@ export interface Connection {
 }
 
 export function createConnection(channel: Channel, options: ConnectionOptions): Connection {
-  const maxInFlight = options.maxInFlight ?? 10_000;
-  const state = {
-    received: new Map<RequestId, Open>(),
-    /** Handlers at work, those of cancelled requests included. */
-    running: 0,
-    closed: false,
-  };
-  const { received } = state;
-  let requests = options.requests?.(channel, options);
+  return new PeerConnection(channel, options);
+}
 
-  async function load(): Promise<Requests> {
-    const { createRequests } = await import("./requests.ts");
-    requests ??= createRequests(channel, options);
-    if (state.closed) requests.lose(undefined);
-    return requests;
+/** Of a server there may be thousands that are idle: what only a request needs is made with it, and goes with it. */
+class PeerConnection implements Connection, Notifier {
+  readonly #channel: Channel;
+  /** Called as methods: what is given may be an object that has more to it. */
+  readonly #options: ConnectionOptions;
+  #requests: Requests | undefined;
+  /** The peer's requests that are open; absent while there are none. */
+  #received: Map<RequestId, Exchange> | undefined;
+  /** Handlers at work, those of cancelled requests included. */
+  #running = 0;
+  #isClosed = false;
+
+  constructor(channel: Channel, options: ConnectionOptions) {
+    this.#channel = channel;
+    this.#options = options;
+    this.#requests = options.requests?.(channel, options);
   }
 
-  function end(cause: unknown, reason = "The connection was lost"): void {
-    if (state.closed) return;
-    state.closed = true;
-    requests?.lose(cause);
-    for (const { exchange } of received.values()) exchange.end(toAbort(reason));
-    received.clear();
-    options.onClose?.(cause);
+  get closed(): boolean {
+    return this.#isClosed;
   }
 
-  /** Whatever is wrong with the answers, the peer gets one for each request, and nobody gets an exception. */
-  function write(
-    answers: readonly Response[],
-    wrap: (responses: Response[]) => Response | Response[],
-    about?: RequestId,
-  ): void {
-    for (const repair of [asIs, toWritable, toFailure]) {
-      try {
-        channel.send(wrap(answers.map(repair)), about);
-        return;
-      } catch (error) {
-        if (repair === asIs) options.onUnwritable?.(error);
-      }
-    }
+  get inFlight(): number {
+    return (this.#requests?.size ?? 0) + (this.#received?.size ?? 0);
   }
 
-  const send: Reply = (response, about) => {
-    if (state.closed) return;
-    if (response) write([response], ([one]) => one as Response, about);
-    else if (about !== undefined) channel.dismiss?.(about);
-  };
+  open(): void {
+    this.#channel.open(new Ear(this));
+  }
 
-  function receive(incoming: Single, sender: unknown, reply: Reply): void {
-    if (incoming.kind === "request") answer(incoming.message, sender, reply);
-    else if (incoming.kind === "response") settle(incoming.message);
+  request(...given: Parameters<Requests["request"]>): Promise<Outcome> {
+    return this.#requests
+      ? this.#requests.request(...given)
+      : this.#load().then((requests) => requests.request(...given));
+  }
+
+  notify(method: string, params?: JsonObject, about?: RequestId): void {
+    if (this.#isClosed) return;
+    this.#channel.send(params ? { jsonrpc: "2.0", method, params } : { jsonrpc: "2.0", method }, about);
+  }
+
+  touch(id: RequestId): boolean {
+    return this.#requests?.touch(id) ?? false;
+  }
+
+  drop(id: RequestId, reason?: unknown, isTold?: boolean): void {
+    this.#requests?.drop(id, reason, isTold);
+  }
+
+  hold(): () => void {
+    return this.#requests?.hold() ?? (() => {});
+  }
+
+  cancel(id: RequestId, reason?: unknown): boolean {
+    const exchange = this.#received?.get(id);
+    if (!exchange) return false;
+    this.#forget(id);
+    exchange.end(reason ?? toAbort("The caller cancelled the request"));
+    this.#reply(undefined, id, exchange.collect);
+    return true;
+  }
+
+  close(reason = "The connection was closed"): void {
+    if (this.#isClosed) return;
+    const error = { code: rpcCodes.internalError, message: reason };
+    for (const { id, collect } of [...(this.#received?.values() ?? [])])
+      this.#reply({ jsonrpc: "2.0", id, error }, id, collect);
+    this.end(undefined, reason);
+    this.#channel.close();
+  }
+
+  /** For the ear: the channel is closed. */
+  end(cause: unknown, reason = "The connection was lost"): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#requests?.lose(cause);
+    const left = this.#received?.values() ?? [];
+    this.#received = undefined;
+    for (const exchange of left) exchange.end(toAbort(reason));
+    this.#options.onClose?.(cause);
+  }
+
+  /** For the ear. */
+  receive(incoming: Incoming, sender: unknown): void {
+    if (this.#isClosed) return;
+    if (incoming.kind === "batch") this.#receiveBatch(incoming.members, sender);
+    else this.#receive(incoming, sender);
+  }
+
+  /** For the ear: a request of ours that will not be answered. */
+  settle(id: RequestId, outcome: Outcome): void {
+    this.#requests?.settle(id, outcome);
+  }
+
+  /** For the ear. */
+  get options(): ConnectionOptions {
+    return this.#options;
+  }
+
+  #receive(incoming: Single, sender: unknown, collect?: Exchange["collect"]): void {
+    if (incoming.kind === "request") this.#answer(incoming.message, sender, collect);
+    else if (incoming.kind === "response") this.#take(incoming.message);
     else if (incoming.kind === "invalid") {
       // A response that is none ends its request all the same.
-      if (incoming.id !== undefined && !incoming.answer) requests?.settle(incoming.id, { kind: "broken" });
-      options.onInvalid?.(incoming);
+      if (incoming.id !== undefined && !incoming.answer) this.settle(incoming.id, { kind: "broken" });
+      this.#options.onInvalid?.(incoming);
       // Among other messages it is no noise: it has its place in their answer.
-      if (!options.onInvalid || reply !== send) reply(incoming.answer, undefined);
+      if (!this.#options.onInvalid || collect) this.#reply(incoming.answer, undefined, collect);
     } else {
       try {
-        options.onNotification(incoming.message, sender);
+        this.#options.onNotification(incoming.message, sender);
       } catch {
         // Nobody waits for a notification; its receiver reports its own faults.
       }
@@ -146,17 +193,17 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
   }
 
   /** JSON-RPC 2.0 § 6: one array back, with one response per request, or nothing when there was no request. */
-  function receiveBatch(members: readonly Single[], sender: unknown): void {
+  #receiveBatch(members: readonly Single[], sender: unknown): void {
+    const options = this.#options;
     const why = options.refuseBatch ? (options.refuseBatch(members) ?? mixed(members)) : "batches are not supported";
     if (why) {
       // What was answered like that will not be answered once more.
       for (const member of members) {
-        if (member.kind === "response") requests?.settle(member.message.id as RequestId, { kind: "broken" });
-        else if (member.kind === "invalid" && !member.answer)
-          requests?.settle(member.id as RequestId, { kind: "broken" });
+        if (member.kind === "response") this.settle(member.message.id as RequestId, { kind: "broken" });
+        else if (member.kind === "invalid" && !member.answer) this.settle(member.id as RequestId, { kind: "broken" });
       }
       if (options.onInvalid) options.onInvalid({ kind: "invalid", answer: refusal(why) });
-      else send(refusal(why), undefined);
+      else this.#reply(refusal(why), undefined);
       return;
     }
     const responses: Response[] = [];
@@ -167,17 +214,17 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
       if (response) responses.push(response);
     };
     const done = (): void => {
-      if (--open > 0 || state.closed) return;
-      if (responses.length > 0) write(responses, asIs, about);
-      else if (about !== undefined) channel.dismiss?.(about);
+      if (--open > 0 || this.#isClosed) return;
+      if (responses.length > 0) this.#write(responses, about);
+      else if (about !== undefined) this.#channel.dismiss?.(about);
     };
     for (const member of members) {
       if (member.kind !== "request") {
-        receive(member, sender, collect);
+        this.#receive(member, sender, collect);
         continue;
       }
       open++;
-      receive(member, sender, (response) => {
+      this.#receive(member, sender, (response) => {
         collect(response);
         done();
       });
@@ -185,85 +232,121 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
     done();
   }
 
-  function answer(request: Request, sender: unknown, reply: Reply): void {
+  #answer(request: Request, sender: unknown, collect: Exchange["collect"]): void {
     const { id } = request;
-    const isTaken = received.has(id);
-    if (isTaken || state.running >= maxInFlight) {
-      reply(refusal(isTaken ? "this id is still open" : "too many open requests", id), id);
+    const isTaken = this.#received?.has(id) ?? false;
+    if (isTaken || this.#running >= (this.#options.maxInFlight ?? 10_000)) {
+      this.#reply(refusal(isTaken ? "this id is still open" : "too many open requests", id), id, collect);
       return;
     }
-    const exchange = new Exchange(connection, id, sender);
-    received.set(id, { exchange, reply });
-    state.running++;
-    const finish = (given: Answer | undefined): void => {
-      state.running--;
-      if (exchange.ended) return;
-      received.delete(id);
-      exchange.end();
-      reply(given && { jsonrpc: "2.0", id, ...given }, id);
-    };
+    const exchange = new Exchange(this, id, sender, collect);
+    this.#received ??= new Map();
+    this.#received.set(id, exchange);
+    this.#running++;
     let given: Answer | Promise<Answer> | undefined;
     try {
-      given = options.onRequest(request, exchange);
+      given = this.#options.onRequest(request, exchange);
     } catch {
       given = internalError;
     }
-    if (given instanceof Promise) given.then(finish, () => finish(internalError));
-    else finish(given);
+    if (given instanceof Promise)
+      given.then(
+        (answer) => this.#finish(exchange, answer),
+        () => this.#finish(exchange, internalError),
+      );
+    else this.#finish(exchange, given);
   }
 
-  function settle(response: Response): void {
+  #finish(exchange: Exchange, answer: Answer | undefined): void {
+    this.#running--;
+    if (exchange.ended) return;
+    const { id, collect } = exchange;
+    this.#forget(id);
+    exchange.end();
+    this.#reply(answer && toResponse(id, answer), id, collect);
+  }
+
+  #forget(id: RequestId): void {
+    this.#received?.delete(id);
+    if (this.#received?.size === 0) this.#received = undefined;
+  }
+
+  /** @param response undefined when the request was cancelled */
+  #reply(response: Response | undefined, about: RequestId | undefined, collect?: Exchange["collect"]): void {
+    if (collect) collect(response);
+    else if (this.#isClosed) return;
+    else if (response) this.#write(response, about);
+    else if (about !== undefined) this.#channel.dismiss?.(about);
+  }
+
+  /** Whatever is wrong with the answers, the peer gets one for each request, and nobody gets an exception. */
+  #write(answers: Response | readonly Response[], about: RequestId | undefined): void {
+    try {
+      this.#channel.send(answers, about);
+      return;
+    } catch (error) {
+      this.#options.onUnwritable?.(error);
+    }
+    for (const mend of [toWritable, toFailure]) {
+      try {
+        this.#channel.send("length" in answers ? answers.map(mend) : mend(answers), about);
+        return;
+      } catch {
+        // Of a failure nothing is left that could not be written.
+      }
+    }
+  }
+
+  #take(response: Response): void {
     const { id } = response;
     // An error about what the peer could not read: nobody knows whose it is.
-    if (id === undefined || id === null) options.onInvalid?.({ kind: "invalid", answer: response as ErrorResponse });
-    else if ("error" in response) requests?.settle(id, { kind: "error", error: response.error });
-    else requests?.settle(id, { kind: "result", result: response.result as JsonObject });
+    if (id === undefined || id === null)
+      this.#options.onInvalid?.({ kind: "invalid", answer: response as ErrorResponse });
+    else if ("error" in response) this.settle(id, { kind: "error", error: response.error });
+    else this.settle(id, { kind: "result", result: response.result as JsonObject });
   }
 
-  const connection: Connection = {
-    open() {
-      channel.open({
-        receive(incoming, sender) {
-          if (state.closed) return;
-          if (incoming.kind === "batch") receiveBatch(incoming.members, sender);
-          else receive(incoming, sender, send);
-        },
-        failed: (id, cause) => requests?.settle(id, { kind: "lost", cause }),
-        noted: (problem) => options.onNoted?.(problem),
-        interrupted: (cause) => options.onInterrupted?.(cause),
-        closed: end,
-      });
-    },
-    get closed() {
-      return state.closed;
-    },
-    get inFlight() {
-      return (requests?.size ?? 0) + received.size;
-    },
-    request: (...given) => (requests ? requests.request(...given) : load().then((loaded) => loaded.request(...given))),
-    notify(method, params, about) {
-      if (!state.closed) channel.send({ jsonrpc: "2.0", method, ...(params && { params }) }, about);
-    },
-    touch: (id) => requests?.touch(id) ?? false,
-    drop: (...given) => requests?.drop(...given),
-    hold: () => requests?.hold() ?? (() => {}),
-    cancel(id, reason) {
-      const open = received.get(id);
-      if (!open) return false;
-      received.delete(id);
-      open.exchange.end(reason ?? toAbort("The caller cancelled the request"));
-      open.reply(undefined, id);
-      return true;
-    },
-    close(reason = "The connection was closed") {
-      if (state.closed) return;
-      const error = { code: rpcCodes.internalError, message: reason };
-      for (const [id, { reply }] of [...received]) reply({ jsonrpc: "2.0", id, error }, id);
-      end(undefined, reason);
-      channel.close();
-    },
-  };
-  return connection;
+  async #load(): Promise<Requests> {
+    const { createRequests } = await import("./requests.ts");
+    this.#requests ??= createRequests(this.#channel, this.#options);
+    if (this.#isClosed) this.#requests.lose(undefined);
+    return this.#requests;
+  }
+}
+
+/** What the channel tells a connection. */
+class Ear implements Receiver {
+  readonly #connection: PeerConnection;
+
+  constructor(connection: PeerConnection) {
+    this.#connection = connection;
+  }
+
+  receive(incoming: Incoming, sender?: unknown): void {
+    this.#connection.receive(incoming, sender);
+  }
+
+  failed(id: RequestId, cause: unknown): void {
+    this.#connection.settle(id, { kind: "lost", cause });
+  }
+
+  noted(problem: string): void {
+    this.#connection.options.onNoted?.(problem);
+  }
+
+  interrupted(cause?: unknown): void {
+    this.#connection.options.onInterrupted?.(cause);
+  }
+
+  closed(cause?: unknown): void {
+    this.#connection.end(cause);
+  }
+}
+
+function toResponse(id: RequestId, answer: Answer): Response {
+  return "error" in answer
+    ? { jsonrpc: "2.0", id, error: answer.error }
+    : { jsonrpc: "2.0", id, result: answer.result };
 }
 
 function toAbort(reason: string): DOMException {
@@ -271,10 +354,6 @@ function toAbort(reason: string): DOMException {
 }
 
 const internalError = { error: { code: rpcCodes.internalError, message: "Internal error" } } as const;
-
-function asIs<T>(value: T): T {
-  return value;
-}
 
 /** Itself, or a failure in place of what cannot be written as JSON (a BigInt, a cycle). */
 function toWritable(response: Response): Response {

@@ -1,5 +1,5 @@
 // An incoming request while it is answered: its signal, its notifications, its end.
-import type { JsonObject, RequestId } from "./message.ts";
+import type { JsonObject, RequestId, Response } from "./message.ts";
 
 /** What carries a request's notifications: a connection, or the stream that the request has to itself. */
 export interface Notifier {
@@ -10,39 +10,44 @@ export interface Notifier {
 export class Exchange {
   readonly id: RequestId;
   readonly sender: unknown;
+  /** For the connection: where its response goes if not out by itself, as of one in a batch. Undefined: it was cancelled. */
+  readonly collect: ((response: Response | undefined) => void) | undefined;
   readonly #connection: Notifier;
   #controller: AbortController | undefined;
-  #ended: { readonly reason: unknown } | undefined;
+  #isEnded = false;
+  #reason: unknown;
 
-  constructor(connection: Notifier, id: RequestId, sender: unknown) {
+  constructor(connection: Notifier, id: RequestId, sender: unknown, collect?: Exchange["collect"]) {
     this.#connection = connection;
     this.id = id;
     this.sender = sender;
+    this.collect = collect;
   }
 
   /** Made on first use: most handlers never look. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
-      if (this.#ended) this.#controller.abort(this.#ended.reason);
+      if (this.#isEnded) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;
   }
 
   /** Answered, cancelled or cut off: nothing more may be sent for this request. */
   get ended(): boolean {
-    return this.#ended !== undefined;
+    return this.#isEnded;
   }
 
   /** A notification that belongs to this request; nothing once it has ended. */
   notify(method: string, params: JsonObject): void {
-    if (!this.ended) this.#connection.notify(method, params, this.id);
+    if (!this.#isEnded) this.#connection.notify(method, params, this.id);
   }
 
   /** For the connection. A `reason` aborts the handler; without one the exchange merely ends. */
   end(reason?: unknown): void {
-    if (this.#ended) return;
-    this.#ended = { reason };
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#reason = reason;
     if (reason !== undefined) this.#controller?.abort(reason);
   }
 }

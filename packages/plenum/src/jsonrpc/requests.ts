@@ -1,5 +1,7 @@
 // Requests of our own on a connection: their ids, their clocks, and how each of them ends. Who only answers never needs
 // this, and a connection loads it with the first request.
+import { onAbort } from "../util/abort.ts";
+import { Numbered } from "../util/numbered.ts";
 import type { Channel } from "./channel.ts";
 import type { ErrorObject, JsonObject, RequestId } from "./message.ts";
 
@@ -16,15 +18,18 @@ export type Outcome =
 export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** Without an answer or a `touch` for this long the request is given up. 0 or Infinity: never. Default 60 000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Given up after this long whatever is touched. 0 or Infinity: never. Default Infinity. */
-  readonly maxTimeoutMs?: number;
+  readonly maxTimeoutMs?: number | undefined;
   /** The incoming request on whose behalf this one is sent. */
   readonly about?: RequestId;
   /** Told the id before anything is sent, so that the caller can put it to use (a progress token, say). */
-  readonly onId?: (id: RequestId) => void;
-  /** Told the result before anything that comes behind it is read. The request rejects with what it throws. */
-  readonly onResult?: ((result: JsonObject) => void) | undefined;
+  readonly onId?: ((id: RequestId) => void) | undefined;
+  /**
+   * Told how it ended before anything that comes behind the answer is read. The request resolves with what it returns, and
+   * rejects with what it throws: whoever waits for what is made of the answer needs no further promise.
+   */
+  readonly finish?: ((outcome: Outcome) => unknown) | undefined;
 }
 
 /** The requests that we sent. What `Connection` has by the same names is this. */
@@ -47,22 +52,26 @@ export interface RequestsOptions {
 }
 
 interface Pending {
+  /** Higher than that of any before it. */
+  readonly id: number;
   readonly method: string;
   readonly about: RequestId | undefined;
-  readonly settle: (outcome: Outcome) => void;
+  readonly resolve: (outcome: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly finish: RequestOptions["finish"];
+  /** Takes back what listens to the caller's signal. */
+  release: (() => void) | undefined;
   readonly timeoutMs: number;
-  readonly order: number;
   readonly startedAt: number;
   readonly maxTimeoutMs: number;
-  /** When the clock was last reset. A timer that fires early re-arms itself, so a reset costs one assignment. */
+  /** When the clock was last reset. */
   touchedAt: number;
-  timer: ReturnType<typeof setTimeout> | undefined;
 }
 
 const longestTimer = 2 ** 31 - 1;
 
 export function createRequests(channel: Channel, options: RequestsOptions): Requests {
-  const sent = new Map<RequestId, Pending>();
+  const sent = new Numbered<Pending>();
   const state = {
     nextId: 1,
     /** Why the clocks of requests below an id stand still, and when they last began to run again. */
@@ -70,12 +79,18 @@ export function createRequests(channel: Channel, options: RequestsOptions): Requ
     heldBelow: 0,
     heldAt: 0,
     isLost: false,
+    /** One for all requests that wait: it goes off when the first could be out of time, and looks at each. */
+    timer: undefined as ReturnType<typeof setTimeout> | undefined,
+    dueAt: Number.POSITIVE_INFINITY,
+    /** How many have an end of their time. */
+    timed: 0,
   };
 
   function take(id: RequestId, outcome: Outcome): Pending | undefined {
-    const pending = sent.get(id);
-    sent.delete(id);
-    pending?.settle(outcome);
+    const pending = sent.take(id);
+    if (!pending) return undefined;
+    untime(pending);
+    settle(pending, outcome);
     return pending;
   }
 
@@ -87,63 +102,83 @@ export function createRequests(channel: Channel, options: RequestsOptions): Requ
     channel.abandon?.(id);
   }
 
-  function arm(id: RequestId, pending: Pending): void {
-    const now = Date.now();
-    const isHeld = state.holds > 0 && pending.order < state.heldBelow;
+  /** How long a request may still take; where that is nothing, it is given up. */
+  function leftOf(pending: Pending, now: number): number {
+    const isHeld = state.holds > 0 && pending.id < state.heldBelow;
     const heardAt = isHeld ? now : Math.max(pending.touchedAt, state.heldAt);
     const idleLeft = pending.timeoutMs - (now - heardAt);
     const left = Math.min(idleLeft, pending.maxTimeoutMs - (now - pending.startedAt));
-    if (left <= 0) {
-      abandon(id, { kind: "timeout", afterMs: idleLeft <= 0 ? pending.timeoutMs : pending.maxTimeoutMs });
-    } else if (left !== Number.POSITIVE_INFINITY) {
-      pending.timer = setTimeout(() => arm(id, pending), Math.min(left, longestTimer));
-    }
+    if (left > 0) return left;
+    abandon(pending.id, { kind: "timeout", afterMs: idleLeft <= 0 ? pending.timeoutMs : pending.maxTimeoutMs });
+    return Number.POSITIVE_INFINITY;
+  }
+
+  function look(): void {
+    state.dueAt = Number.POSITIVE_INFINITY;
+    const now = Date.now();
+    let left = Number.POSITIVE_INFINITY;
+    for (const pending of sent.values()) left = Math.min(left, leftOf(pending, now));
+    arm(left, now);
+  }
+
+  function untime(pending: Pending): void {
+    if (isTimed(pending) && --state.timed === 0) disarm();
+  }
+
+  function disarm(): void {
+    clearTimeout(state.timer);
+    state.dueAt = Number.POSITIVE_INFINITY;
+  }
+
+  function arm(leftMs: number, now: number): void {
+    // One that should have gone off may be one that never will: some runtimes end timers with what has set them.
+    if (now + leftMs >= state.dueAt && now <= state.dueAt) return;
+    clearTimeout(state.timer);
+    state.dueAt = now + leftMs;
+    state.timer = setTimeout(look, Math.min(leftMs, longestTimer));
   }
 
   return {
     get size() {
       return sent.size;
     },
-    request(method, params, { signal, about, timeoutMs = 60_000, maxTimeoutMs = 0, onId, onResult } = {}) {
-      return new Promise<Outcome>((resolve, reject) => {
-        if (state.isLost) return resolve({ kind: "lost", cause: undefined });
-        if (signal?.aborted) return resolve({ kind: "aborted", reason: signal.reason });
+    request(method, params, { signal, about, timeoutMs = 60_000, maxTimeoutMs = 0, onId, finish } = {}) {
+      return new Promise<unknown>((resolve, reject) => {
+        const early: Outcome | undefined = state.isLost
+          ? { kind: "lost", cause: undefined }
+          : signal?.aborted
+            ? { kind: "aborted", reason: signal.reason }
+            : undefined;
+        if (early) return resolve(finish ? finish(early) : early);
         const id = state.nextId++;
         onId?.(id);
-        const onAbort = (): void => abandon(id, { kind: "aborted", reason: signal?.reason });
         const now = Date.now();
         const pending: Pending = {
+          id,
           method,
           about,
-          order: id,
+          resolve,
+          reject,
+          finish,
+          release: undefined,
           timeoutMs: toLimit(timeoutMs),
           maxTimeoutMs: toLimit(maxTimeoutMs),
           startedAt: now,
           touchedAt: now,
-          timer: undefined,
-          settle(outcome) {
-            clearTimeout(pending.timer);
-            signal?.removeEventListener("abort", onAbort);
-            try {
-              if (outcome.kind === "result") onResult?.(outcome.result);
-            } catch (error) {
-              reject(error);
-            }
-            resolve(outcome);
-          },
         };
-        sent.set(id, pending);
+        sent.add(pending);
+        if (isTimed(pending)) state.timed++;
         try {
-          channel.send({ jsonrpc: "2.0", id, method, ...(params && { params }) }, about);
+          channel.send(params ? { jsonrpc: "2.0", id, method, params } : { jsonrpc: "2.0", id, method }, about);
         } catch (error) {
-          sent.delete(id);
+          if (sent.take(id)) untime(pending);
           return reject(error);
         }
         // The channel may have closed, or even answered, while it sent.
-        if (!sent.has(id)) return;
-        signal?.addEventListener("abort", onAbort, { once: true });
-        arm(id, pending);
-      });
+        if (!sent.get(id)) return;
+        if (signal) pending.release = onAbort(signal, () => abandon(id, { kind: "aborted", reason: signal.reason }));
+        if (isTimed(pending)) arm(Math.min(pending.timeoutMs, pending.maxTimeoutMs), now);
+      }) as Promise<Outcome>;
     },
     touch(id) {
       const pending = sent.get(id);
@@ -171,10 +206,23 @@ export function createRequests(channel: Channel, options: RequestsOptions): Requ
     },
     lose(cause) {
       state.isLost = true;
-      for (const pending of sent.values()) pending.settle({ kind: "lost", cause });
-      sent.clear();
+      disarm();
+      for (const { id } of sent.values()) take(id, { kind: "lost", cause });
     },
   };
+}
+
+function isTimed({ timeoutMs, maxTimeoutMs }: Pending): boolean {
+  return timeoutMs !== Number.POSITIVE_INFINITY || maxTimeoutMs !== Number.POSITIVE_INFINITY;
+}
+
+function settle({ release, finish, resolve, reject }: Pending, outcome: Outcome): void {
+  release?.();
+  try {
+    resolve(finish ? finish(outcome) : outcome);
+  } catch (error) {
+    reject(error);
+  }
 }
 
 function toLimit(ms: number): number {

@@ -1,16 +1,16 @@
 // One of the two files that know both eras; the other is dial.ts. It serves an endpoint on a channel: each message is
 // read once for the era it belongs to, so that clients of either may use one connection, even at the same time.
 import type { Channel } from "../jsonrpc/channel.ts";
-import { type Answer, type Connection, createConnection } from "../jsonrpc/connection.ts";
+import { type Answer, type Connection, type ConnectionOptions, createConnection } from "../jsonrpc/connection.ts";
 import type { Exchange } from "../jsonrpc/exchange.ts";
-import { isRequestId, type Request } from "../jsonrpc/message.ts";
+import { isRequestId, type Notification, type Request, type RequestId, type Single } from "../jsonrpc/message.ts";
 import { toLine } from "../util/quote.ts";
-import type { Endpoint } from "./endpoint.ts";
-import type { Era, Ground } from "./era.ts";
+import type { Change, Endpoint } from "./endpoint.ts";
+import type { Era } from "./era.ts";
 import { metaKeys, metaOf } from "./meta.ts";
 import { findMethod } from "./methods.ts";
 import { factsOf, type Revision, revisions } from "./revisions.ts";
-import { openSessioned } from "./sessioned/open.ts";
+import { Sessioned, type SessionedGround } from "./sessioned/open.ts";
 import { openStateless } from "./stateless/open.ts";
 
 export interface ServeOptions {
@@ -40,22 +40,21 @@ export interface Serving {
 /** Requests that are each answered by themselves, whoever sent them: nothing is kept from one to the next. */
 export interface EachServing {
   /** The error's HTTP status is `statusOf` its answer. */
-  request(request: Request, exchange: Exchange): Promise<Answer>;
+  request(request: Request, exchange: Exchange): Answer | Promise<Answer>;
   /** Answers the subscriptions that are open. */
   close(): void;
 }
 
 /** Serves the stateless era where every request has a stream of its own. */
 export function serveEach(endpoint: Endpoint, options: ServeOptions = {}): EachServing {
-  const supported = toSupported(options);
-  const stateless = openStateless(toGround(endpoint, noConnection, false, supported, options));
+  const stateless = openStateless({ ...toCommon(endpoint, options), connection: noConnection, oneStream: false });
   const unwatch = endpoint.watch((change) => {
     if (change.kind !== "closing") return stateless.changed(change);
     unwatch();
     stateless.close();
   });
   return {
-    request: async (request, exchange) => stateless.request(request, exchange),
+    request: (request, exchange) => stateless.request(request, exchange),
     close() {
       unwatch();
       stateless.close();
@@ -68,10 +67,13 @@ export function serveEach(endpoint: Endpoint, options: ServeOptions = {}): EachS
  * nobody that can be asked.
  */
 export function serveUnbound(endpoint: Endpoint, revision: Revision, options: ServeOptions = {}): EachServing {
-  const ground = toGround(endpoint, noConnection, false, toSupported(options), options);
+  const common = toCommon(endpoint, options);
   return {
-    request: async (request, exchange) =>
-      openSessioned(ground, request.method === "initialize" ? undefined : revision).request(request, exchange),
+    request: (request, exchange) =>
+      new Sessioned(common, noConnection, request.method === "initialize" ? undefined : revision).request(
+        request,
+        exchange,
+      ),
     close() {},
   };
 }
@@ -90,84 +92,163 @@ const noConnection: Connection = {
   close() {},
 };
 
-function toSupported({ revisions: spoken = revisions }: ServeOptions): readonly Revision[] {
-  const supported = [...revisions].reverse().filter((revision) => spoken.includes(revision));
-  if (supported.length === 0) throw new TypeError("No revision to serve");
-  return supported;
+/** What all channels of an endpoint have in common. */
+interface Common extends SessionedGround {
+  readonly speaksStateless: boolean;
+  readonly maxInFlight: number | undefined;
 }
 
-function toGround(
+function toCommon(
   endpoint: Endpoint,
-  connection: Connection,
-  oneStream: boolean,
-  supported: readonly Revision[],
-  { maxSubscriptions = 1000, askTimeoutMs = 600_000 }: ServeOptions,
-): Ground {
-  return { endpoint, connection, oneStream, supported, limits: { maxSubscriptions, askTimeoutMs } };
+  { revisions: spoken = revisions, maxSubscriptions = 1000, askTimeoutMs = 600_000, maxInFlight }: ServeOptions,
+): Common {
+  const supported = [...revisions].reverse().filter((revision) => spoken.includes(revision));
+  if (supported.length === 0) throw new TypeError("No revision to serve");
+  const offered = supported.filter((revision) => factsOf(revision).era === "sessioned");
+  const speaksStateless = offered.length < supported.length;
+  return { endpoint, supported, offered, speaksStateless, maxInFlight, limits: { maxSubscriptions, askTimeoutMs } };
 }
 
 /** Serves an endpoint to whoever is at the other end of the channel, in every revision. */
 export function serve(endpoint: Endpoint, channel: Channel, options: ServeOptions = {}): Serving {
-  const supported = toSupported(options);
-  const speaksStateless = supported.some((revision) => factsOf(revision).era === "stateless");
-  const speaksSessioned = supported.some((revision) => factsOf(revision).era === "sessioned");
+  return serveMany(endpoint, options)(channel);
+}
 
-  let stop = (_graceMs?: number): void => {};
-  let spoken = (): Revision | undefined => undefined;
-  const closed = new Promise<void>((resolve) => {
-    const connection = createConnection(channel, {
-      ...(options.maxInFlight === undefined ? undefined : { maxInFlight: options.maxInFlight }),
-      onRequest: (request, exchange) => eraOf(request).request(request, exchange),
-      onNotification: (notification) => {
-        if (notification.method !== "notifications/cancelled") return sessioned.notification(notification);
-        const { requestId, reason } = notification.params ?? {};
-        if (isRequestId(requestId)) connection.cancel(requestId, toAbortReason(reason));
-      },
-      refuseBatch: (members) => {
-        const revision = sessioned.revision();
-        const requests = members.flatMap((member) => (member.kind === "request" ? member.message : []));
-        if (!revision || !factsOf(revision).batches || requests.some(isStateless))
-          return "batches exist only in sessions of 2025-03-26";
-        return requests.some(({ method }) => method === "initialize") ? "initialize stands alone" : undefined;
-      },
-      onUnwritable: (error) => endpoint.report(error, { method: "an answer" }),
-      onAbandon: (requestId, _method, reason, about) =>
-        connection.notify("notifications/cancelled", { requestId, reason }, about),
-      onClose: () => {
-        unwatch();
-        sessioned.close();
-        stateless.close();
-        resolve();
-      },
-    });
-    const ground = toGround(endpoint, connection, channel.oneStream, supported, options);
-    const sessioned = openSessioned(ground);
-    spoken = sessioned.revision;
-    const stateless = openStateless(ground);
-    const eraOf = (request: Request): Era => {
-      // Without sessions only `initialize` belongs to their era, which says what is spoken instead.
-      if (!speaksSessioned) return request.method === "initialize" && !isStateless(request) ? sessioned : stateless;
-      return speaksStateless && isStateless(request) ? stateless : sessioned;
-    };
+/** Serves an endpoint on any number of channels, for which what they have in common is prepared once. */
+export function serveMany(endpoint: Endpoint, options: ServeOptions = {}): (channel: Channel) => Serving {
+  const common = toCommon(endpoint, options);
+  const servings = new Set<ChannelServing>();
+  let unwatch = (): void => {};
+  const tell = (change: Change): void => {
+    for (const serving of servings) {
+      try {
+        serving.changed(change);
+      } catch {
+        // One peer's broken wire is no reason not to tell the others.
+      }
+    }
+  };
+  const ended = (serving: ChannelServing): void => {
+    if (servings.delete(serving) && servings.size === 0) unwatch();
+  };
+  return (channel) => {
+    const serving = new ChannelServing(common, channel, ended);
+    if (servings.add(serving).size === 1) unwatch = endpoint.watch(tell);
+    serving.open();
+    return serving;
+  };
+}
 
-    const unwatch = endpoint.watch((change) => {
-      if (change.kind === "closing") return stop();
-      sessioned.changed(change);
-      stateless.changed(change);
+/** An endpoint at work on one channel: what its connection is told, and what becomes of it. */
+class ChannelServing implements Serving, ConnectionOptions {
+  readonly #common: Common;
+  readonly #channel: Channel;
+  readonly #ended: (serving: ChannelServing) => void;
+  readonly #connection: Connection;
+  readonly #sessioned: Sessioned;
+  /** Made by the first request that is of this era. */
+  #stateless: Era | undefined;
+  /** For those who wait for the end, if anybody does. */
+  #closed: Promise<void> | undefined;
+  #settle: (() => void) | undefined;
+
+  constructor(common: Common, channel: Channel, ended: (serving: ChannelServing) => void) {
+    this.#common = common;
+    this.#channel = channel;
+    this.#ended = ended;
+    this.#connection = createConnection(channel, this);
+    this.#sessioned = new Sessioned(common, this.#connection);
+  }
+
+  get closed(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      if (this.#connection.closed) resolve();
+      else this.#settle = resolve;
     });
-    connection.open();
-    stop = (graceMs = 0) => {
-      stateless.close();
-      const until = Date.now() + graceMs;
-      const look = (): void => {
-        if (connection.inFlight > 0 && Date.now() < until) setTimeout(look, 5);
-        else connection.close("The server is closing");
-      };
-      // The results of ended subscriptions are on their way in this turn's microtasks; closing waits for them.
-      setTimeout(look);
+    return this.#closed;
+  }
+
+  get maxInFlight(): number | undefined {
+    return this.#common.maxInFlight;
+  }
+
+  open(): void {
+    this.#connection.open();
+  }
+
+  revision(): Revision | undefined {
+    return this.#sessioned.revision;
+  }
+
+  changed(change: Change): void {
+    if (change.kind === "closing") this.close();
+    else {
+      this.#sessioned.changed(change);
+      this.#stateless?.changed(change);
+    }
+  }
+
+  close(graceMs = 0): void {
+    if (this.#common.speaksStateless) this.#openStateless().close();
+    const connection = this.#connection;
+    const until = Date.now() + graceMs;
+    const look = (): void => {
+      if (connection.inFlight > 0 && Date.now() < until) setTimeout(look, 5);
+      else connection.close("The server is closing");
     };
-  });
-  return { close: (graceMs) => stop(graceMs), closed, revision: () => spoken() };
+    // The results of ended subscriptions are on their way in this turn's microtasks; closing waits for them.
+    setTimeout(look);
+  }
+
+  onRequest(request: Request, exchange: Exchange): Answer | Promise<Answer> {
+    return this.#eraOf(request).request(request, exchange);
+  }
+
+  onNotification(notification: Notification): void {
+    const { requestId, reason } = notification.params ?? {};
+    if (notification.method !== "notifications/cancelled") this.#sessioned.notification(notification);
+    else if (isRequestId(requestId)) this.#connection.cancel(requestId, toAbortReason(reason));
+  }
+
+  refuseBatch(members: readonly Single[]): string | undefined {
+    const { revision } = this.#sessioned;
+    const requests = members.flatMap((member) => (member.kind === "request" ? member.message : []));
+    if (!revision || !factsOf(revision).batches || requests.some(isStateless))
+      return "batches exist only in sessions of 2025-03-26";
+    return requests.some(({ method }) => method === "initialize") ? "initialize stands alone" : undefined;
+  }
+
+  onUnwritable(error: unknown): void {
+    this.#common.endpoint.report(error, { method: "an answer" });
+  }
+
+  onAbandon(requestId: RequestId, _method: string, reason: string, about: RequestId | undefined): void {
+    this.#connection.notify("notifications/cancelled", { requestId, reason }, about);
+  }
+
+  onClose(): void {
+    this.#ended(this);
+    this.#sessioned.close();
+    this.#stateless?.close();
+    this.#settle?.();
+  }
+
+  #eraOf(request: Request): Era {
+    const { speaksStateless, offered } = this.#common;
+    if (!speaksStateless) return this.#sessioned;
+    // Without sessions only `initialize` belongs to their era, which says what is spoken instead.
+    const isModern = isStateless(request) || (offered.length === 0 && request.method !== "initialize");
+    return isModern ? this.#openStateless() : this.#sessioned;
+  }
+
+  #openStateless(): Era {
+    this.#stateless ??= openStateless({
+      ...this.#common,
+      connection: this.#connection,
+      oneStream: this.#channel.oneStream,
+    });
+    return this.#stateless;
+  }
 }
 
 /** A request says which era it belongs to: by its `_meta`, or by a method that only one era has. */

@@ -1,6 +1,6 @@
 // Requests of a client, as far as both eras do the same: params fitted to the revision, progress, the clock, the result
 // checked. And the other way: what the server says of itself, checked before anybody hears it.
-import type { Connection, RequestOptions } from "../jsonrpc/connection.ts";
+import type { Connection } from "../jsonrpc/connection.ts";
 import { isRequestId, type JsonObject, type Notification, type RequestId } from "../jsonrpc/message.ts";
 import { onAbort } from "../util/abort.ts";
 import { callBack } from "../util/call-back.ts";
@@ -21,17 +21,23 @@ interface Watcher {
   last: { readonly update: ProgressUpdate; readonly at: number } | undefined;
 }
 
+/** What becomes of a result, in the turn in which it is read. */
+export type Finish<T> = (result: JsonObject) => T | Promise<T>;
+
 export interface Outgoing {
   /**
-   * Sends a request, and gives back its result as it came. `_meta` is added where there is any. Throws McpError.
+   * Sends a request, and gives back what is made of its result. Throws McpError.
+   * @param meta `_meta`, where there is any
+   * @param onId told the request's id before it is sent
    */
-  send(
+  send<T>(
     name: string,
     params: JsonObject,
-    meta: JsonObject,
+    meta: JsonObject | undefined,
     options: RemoteRequestOptions,
-    hooks?: Pick<RequestOptions, "onId" | "onResult">,
-  ): Promise<JsonObject>;
+    finish: Finish<T>,
+    onId?: (id: RequestId) => void,
+  ): Promise<T>;
   /** A progress notification: the request's clock starts anew, and whoever waits for it is told. */
   progressed(params: JsonObject): void;
 }
@@ -40,32 +46,55 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
   const watchers = new Map<RequestId, Watcher>();
   let nextToken = 1;
 
-  return {
-    async send(name, params, meta, options, { onId, onResult } = {}) {
-      const { signal, timeoutMs, maxTimeoutMs, onProgress } = options;
-      const watcher: Watcher | undefined = onProgress && { id: undefined, onProgress, last: undefined };
-      // Unique among all that this client ever sends: progress that comes late is nobody's.
-      const token = watcher && nextToken++;
-      const _meta = token === undefined ? meta : { ...meta, progressToken: token };
-      const given = fitParams(name, Object.keys(_meta).length > 0 ? { ...params, _meta } : params, revision);
-      if (signal?.aborted) return resultOf({ kind: "aborted", reason: signal.reason }, describe(name, params));
-      if (watcher && token !== undefined) watchers.set(token, watcher);
-      let end = (): void => {};
-      try {
-        const outcome = await connection.request(name, Object.keys(given).length > 0 ? given : undefined, {
-          ...(timeoutMs !== undefined && { timeoutMs }),
-          ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
-          onId(id) {
+  function send<T>(
+    name: string,
+    params: JsonObject,
+    meta: JsonObject | undefined,
+    options: RemoteRequestOptions,
+    finish: Finish<T>,
+    onId: ((id: RequestId) => void) | undefined,
+  ): Promise<T> {
+    const { signal, timeoutMs, maxTimeoutMs, onProgress } = options;
+    const watcher: Watcher | undefined = onProgress && { id: undefined, onProgress, last: undefined };
+    // Unique among all that this client ever sends: progress that comes late is nobody's.
+    const token = watcher && nextToken++;
+    const _meta = token === undefined ? meta : { ...meta, progressToken: token };
+    const given = fitParams(name, _meta ? { ...params, _meta } : params, revision);
+    if (signal?.aborted) resultOf({ kind: "aborted", reason: signal.reason }, describe(name, params));
+    if (watcher && token !== undefined) watchers.set(token, watcher);
+    let unlisten: (() => void) | undefined;
+    const end = (): void => {
+      unlisten?.();
+      if (token !== undefined) watchers.delete(token);
+    };
+    const isFollowed = watcher || signal || onId;
+    const sent = connection.request(name, _meta || hasMembers(given) ? given : undefined, {
+      timeoutMs,
+      maxTimeoutMs,
+      onId: isFollowed
+        ? (id) => {
             if (watcher) watcher.id = id;
-            end = onAbort(signal, () => connection.drop(id, signal?.reason, true));
+            if (signal) unlisten = onAbort(signal, () => connection.drop(id, signal.reason, true));
             onId?.(id);
-          },
-          onResult,
-        });
-        return resultOf(outcome, describe(name, params), watcher?.last && describeProgress(watcher.last));
-      } finally {
+          }
+        : undefined,
+      finish(outcome) {
         end();
-        if (token !== undefined) watchers.delete(token);
+        if (outcome.kind === "result") return finish(outcome.result);
+        return resultOf(outcome, describe(name, params), watcher?.last && describeProgress(watcher.last));
+      },
+    });
+    // What could not be sent has no outcome.
+    if (isFollowed) sent.catch(end);
+    return sent as unknown as Promise<T>;
+  }
+
+  return {
+    send(name, params, meta, options, finish, onId) {
+      try {
+        return send(name, params, meta, options, finish, onId);
+      } catch (error) {
+        return Promise.reject(error);
       }
     },
 
@@ -90,6 +119,11 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
   };
 }
 
+function hasMembers(value: JsonObject): boolean {
+  for (const _ in value) return true;
+  return false;
+}
+
 /** A request in words: its method and what it is about. */
 export function describe(name: string, { name: subject, uri = subject }: JsonObject): string {
   return typeof uri === "string" ? `${name} ${quote(uri)}` : name;
@@ -108,7 +142,7 @@ function fitParams(name: string, params: JsonObject, revision: Revision): JsonOb
       throw new McpError("method_not_found", `${revision}, which this server speaks, has no ${name}`);
     return params;
   }
-  const shape = `${method.stem}Params`;
+  const shape = method.paramsShape;
   const wire = wireOf(revision);
   const fitted = wire.fit(shape, params);
   const problem = wire.check(shape, fitted, "params");
@@ -132,7 +166,7 @@ export function assertOffered(name: string, revision: Revision, capabilities: Se
 /** Throws McpError `invalid_result` for a result that neither the revision nor a later one of its era allows. */
 export function checkResult(method: Method | undefined, result: JsonObject, revision: Revision): Result {
   if (!method) return result;
-  const shape = `${method.stem}Result`;
+  const shape = method.resultShape;
   const problem = wireOf(revision).check(shape, result, "result");
   if (problem && !isOfLater(shape, result, revision)) {
     throw new McpError(
@@ -155,7 +189,7 @@ function isOfLater(shape: string, value: JsonObject, revision: Revision): boolea
 export function hear(listener: Listener, { method: name, params = {} }: Notification, revision: Revision): void {
   const method = methodIn(name, revision, "server");
   if (!method) return;
-  const shape = `${method.stem}Params`;
+  const shape = method.paramsShape;
   const problem = wireOf(revision).check(shape, params, "params");
   if (problem && !isOfLater(shape, params, revision)) listener.warn(`${name} of the server is not valid: ${problem}`);
   else listener.heard(name, params);

@@ -61,10 +61,15 @@ export interface Remote {
   readonly hasPing: boolean;
   readonly description: RemoteDescription;
   /**
-   * The result of a request, checked; questions on the way are answered. Throws McpError: `peer_error`, `timeout`,
-   * `aborted`, `connection_lost`, `invalid_result`, or what the Listener threw.
+   * What is made of the result of a request, which is checked; questions on the way are answered. Throws McpError:
+   * `peer_error`, `timeout`, `aborted`, `connection_lost`, `invalid_result`, or what the Listener or `finish` threw.
    */
-  request(method: string, params: JsonObject, options?: RemoteRequestOptions): Promise<Result>;
+  request<T>(
+    method: string,
+    params: JsonObject,
+    options: RemoteRequestOptions,
+    finish: (result: Result) => T | Promise<T>,
+  ): Promise<T>;
   notify(method: string, params?: JsonObject): void;
   /** Whether the server is there. */
   ping(options?: RemoteRequestOptions): Promise<void>;

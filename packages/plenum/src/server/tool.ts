@@ -95,13 +95,14 @@ function defineTool(
   };
 }
 
-export interface ToolMethods<L> {
+/** `C` is for the compiler: what does not depend on a tool's schemas is put together once, not for each tool. */
+export interface ToolMethods<L, C = Context<L>> {
   /** Registers a tool. Throws a TypeError that names what is wrong: a bad or taken name, a schema that cannot be expressed. */
   tool<const I extends AnySchema = NoInput, const O extends AnySchema = AnySchema>(
     name: string,
     options: ToolOptions<I, O, L>,
     // Written out, and nothing inferred from what it returns: the compiler does this for each tool of a program.
-    handler: (args: InferOutput<I>, ctx: Context<L>) => AnySchema extends O ? ToolReturn : NoInfer<Returned<O>>,
+    handler: (args: InferOutput<I>, ctx: C) => AnySchema extends O ? ToolReturn : NoInfer<Returned<O>>,
   ): Registration;
 }
 

@@ -41,6 +41,7 @@ export async function askClient(
   const [missing] = missingOf(client, ask);
   if (missing) throw new McpError("missing_capability", `${ask.method} needs the client capability ${missing}`);
   const params = toParams(ask, revision);
+  session.roots ??= {};
   const { roots } = session;
   // A copy, since a handler may change what it gets.
   if (ask.method === "roots/list" && roots.answer) return structuredClone(roots.answer);
@@ -64,8 +65,10 @@ export async function askClient(
 const maxPages = 1000;
 
 /** The client was told of a page under this id. */
-function rememberPage({ pages }: Session, id: unknown): void {
+function rememberPage(session: Session, id: unknown): void {
   if (typeof id !== "string") return;
+  session.pages ??= new Set();
+  const { pages } = session;
   pages.add(id);
   for (const oldest of pages) if (pages.size > maxPages) pages.delete(oldest);
 }
@@ -87,7 +90,7 @@ export function tellPage(
 ): void {
   setTimeout(() => {
     // Before the client has said it is ready it is sent nothing of this kind.
-    if (session?.initialized && session.pages.delete(elicitationId))
+    if (session?.initialized && session.pages?.delete(elicitationId))
       connection.notify("notifications/elicitation/complete", { elicitationId });
   });
 }
@@ -112,10 +115,11 @@ async function untilReady(session: Session, ask: Ask, signal: AbortSignal, timeo
       signal.addEventListener("abort", stop, { once: true });
       if (timeoutMs > 0 && timeoutMs < 2 ** 31)
         timer = setTimeout(fail, timeoutMs, { kind: "timeout", afterMs: timeoutMs });
+      session.waiting ??= new Set();
       session.waiting.add(go);
     });
   } finally {
     clearTimeout(timer);
-    session.waiting.delete(go);
+    session.waiting?.delete(go);
   }
 }

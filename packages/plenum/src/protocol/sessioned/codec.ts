@@ -14,7 +14,9 @@ export function encodeResult(
 ): JsonObject | PreparedJson {
   if (!isStable(result)) return reviseResult(method, result, revision);
   const texts = prepared.get(result) ?? new Map<Revision, PreparedJson>();
-  const text = texts.get(revision) ?? new PreparedJson(JSON.stringify(reviseResult(method, result, revision)));
+  const known = texts.get(revision);
+  if (known) return known;
+  const text = new PreparedJson(JSON.stringify(reviseResult(method, result, revision)));
   prepared.set(result, texts.set(revision, text));
   return text;
 }

@@ -27,7 +27,7 @@ export async function initialize(
   onResult: (answer: JsonObject) => void,
 ): Promise<void> {
   const params = { protocolVersion: asked, capabilities: toDeclared(listener.capabilities, asked), clientInfo: info };
-  await createOutgoing(connection, asked, listener).send("initialize", params, {}, options, { onResult });
+  await createOutgoing(connection, asked, listener).send("initialize", params, undefined, options, onResult);
 }
 
 /** What may be declared in a revision: `elicitation` means forms where there is nothing else. */
@@ -61,20 +61,27 @@ export function openSession(ground: RemoteGround, answer: JsonObject, pinned: Re
   const outgoing = createOutgoing(connection, revision, listener);
   const watching = new Set<string>();
 
-  async function request(name: string, params: JsonObject, options: RemoteRequestOptions = {}): Promise<JsonObject> {
-    assertOffered(name, revision as Revision, capabilities);
-    const result = await outgoing.send(name, params, options.meta ?? {}, options);
-    return checkResult(methodIn(name, revision as Revision, "client"), result, revision as Revision);
-  }
+  const request: Remote["request"] = (name, params, options, finish) => {
+    try {
+      assertOffered(name, revision, capabilities);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return outgoing.send(name, params, options.meta, options, (result) =>
+      finish(checkResult(methodIn(name, revision, "client"), result, revision)),
+    );
+  };
+  const tell = (name: string, params: JsonObject, options: RemoteRequestOptions = {}): Promise<void> =>
+    request(name, params, options, () => {});
 
   async function watch({ uris }: Watched, options?: RemoteRequestOptions): Promise<void> {
     const wanted = new Set(uris);
     for (const uri of [...watching].filter((one) => !wanted.has(one))) {
       watching.delete(uri);
-      await request("resources/unsubscribe", { uri }, options);
+      await tell("resources/unsubscribe", { uri }, options);
     }
     for (const uri of [...wanted].filter((one) => !watching.has(one))) {
-      await request("resources/subscribe", { uri }, options);
+      await tell("resources/subscribe", { uri }, options);
       watching.add(uri);
     }
   }
@@ -90,12 +97,8 @@ export function openSession(ground: RemoteGround, answer: JsonObject, pinned: Re
       if (!method && findMethod(name)) throw new McpError("method_not_found", `${revision} has no ${name}`);
       connection.notify(name, method ? reviseNotification(method, params ?? {}, revision) : params);
     },
-    async ping(options) {
-      await request("ping", {}, options);
-    },
-    async setLogLevel(level: LogLevel, options) {
-      await request("logging/setLevel", { level }, options);
-    },
+    ping: (options) => tell("ping", {}, options),
+    setLogLevel: (level: LogLevel, options) => tell("logging/setLevel", { level }, options),
     watch,
     rootsChanged() {
       if (listener.capabilities.roots) connection.notify("notifications/roots/list_changed");

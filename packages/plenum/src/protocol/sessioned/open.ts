@@ -1,16 +1,18 @@
 // The sessioned era on the serving side: the handshake, then calls in the session that it opened.
 // Specification: basic/lifecycle of 2024-11-05 to 2025-11-25.
+import type { Answer, Connection } from "../../jsonrpc/connection.ts";
 import type { Exchange } from "../../jsonrpc/exchange.ts";
-import type { JsonObject, Request } from "../../jsonrpc/message.ts";
+import type { JsonObject, Notification, Request } from "../../jsonrpc/message.ts";
+import { isThenable } from "../../util/attempt.ts";
 import { hasCapability } from "../capabilities.ts";
-import type { Call, Caller, Description } from "../endpoint.ts";
+import type { Ask, Call, Caller, Change, Description, Result } from "../endpoint.ts";
 import type { Era, Ground } from "../era.ts";
 import { McpError, methodNotFound, toErrorObject } from "../errors.ts";
 import { type LinkEnds, toCall } from "../link.ts";
 import { findMethod, isIn, type Method, requestIn } from "../methods.ts";
 import type { ClientCapabilities, Implementation, LogLevel } from "../model.ts";
 import { toToolFault } from "../revise.ts";
-import { factsOf, isRevision, type Revision } from "../revisions.ts";
+import { isRevision, type Revision } from "../revisions.ts";
 import { encodeResult, toInitializeResult } from "./codec.ts";
 import type { Session } from "./session.ts";
 import { subscribe, tellChange } from "./watch.ts";
@@ -26,109 +28,171 @@ function loadAsking(): NonNullable<typeof asking> {
 /** What only a client that begins in the wrong way is told. */
 const loadRefusals = () => import("../refusals.ts");
 
-/** The era for one connection, and what its handshake agreed on. */
-export interface SessionedEra extends Era {
-  revision(): Revision | undefined;
+/** What the connections of one endpoint share. */
+export interface SessionedGround extends Omit<Ground, "connection" | "oneStream"> {
+  /** Those of `supported` that are of this era. */
+  readonly offered: readonly Revision[];
 }
 
-/** @param unbound no handshake comes before the calls, which are of this revision: nothing is known of the client */
-export function openSessioned({ endpoint, connection, supported, limits }: Ground, unbound?: Revision): SessionedEra {
-  const offered = supported.filter((revision) => factsOf(revision).era === "sessioned");
-  let session = unbound && toSession(toCaller(undefined, unbound), endpoint.describe());
-  let isOpening = false;
+/** The era for one connection: its session, once a handshake has opened one. */
+export class Sessioned implements Era, LinkEnds {
+  readonly #ground: SessionedGround;
+  readonly #connection: Connection;
+  #session: Session | undefined;
+  #isOpening = false;
 
-  const ends: LinkEnds = {
-    logLevel: () => (session && hasCapability(session.capabilities, "logging") ? session.logLevel : undefined),
-    async ask(ask, exchange) {
-      const { askClient } = await loadAsking();
-      return askClient(connection, session, ask, exchange, limits.askTimeoutMs);
-    },
-    step: async (...step) => (await loadAsking()).runStep(...step),
-  };
+  /** @param unbound no handshake comes before the calls, which are of this revision: nothing is known of the client */
+  constructor(ground: SessionedGround, connection: Connection, unbound?: Revision) {
+    this.#ground = ground;
+    this.#connection = connection;
+    this.#session = unbound && toSession(toCaller(undefined, unbound), ground.endpoint.describe());
+  }
 
-  async function initialize(method: Method, request: Request, exchange: Exchange): Promise<JsonObject> {
-    if (session || isOpening) throw (await loadRefusals()).initialized();
+  /** What the handshake agreed on. */
+  get revision(): Revision | undefined {
+    return this.#session?.revision;
+  }
+
+  request(request: Request, exchange: Exchange): Answer | Promise<Answer> {
+    const { endpoint, offered } = this.#ground;
+    const session = this.#session;
+    // Until a handshake has chosen, errors are written as the newest revision writes them.
+    const revision = session?.revision ?? offered[0] ?? "2025-11-25";
+    const method = requestIn(request.method, revision);
+    const run: Run = { method, request, exchange, revision, session };
+    try {
+      if (method?.name === "initialize") return this.#settle(this.#initialize(method, run), run);
+      if ((!method || offered.length === 0) && isForeign(request.method, offered)) throw methodNotFound(request.method);
+      if (!session && method?.name !== "ping") return this.#settle(this.#refuse(request), run);
+      const isMissing = method
+        ? method.needs && !(session && hasCapability(session.capabilities, method.needs))
+        : findMethod(request.method) || !endpoint.handles(request.method);
+      if (isMissing) throw methodNotFound(request.method);
+      const call = toCall(method, request, exchange, session?.client ?? toCaller(undefined, revision), this);
+      const given = endpoint.call(call);
+      // What is here already needs no promise.
+      return isThenable(given) || given.resultType === "input_required"
+        ? this.#wait(given, call, run)
+        : this.#finish(given, call, run);
+    } catch (error) {
+      return this.#fail(error, run);
+    }
+  }
+
+  notification({ method }: Notification): void {
+    const session = this.#session;
+    if (session && method === "notifications/roots/list_changed") session.roots = undefined;
+    if (method !== "notifications/initialized" || !session) return;
+    session.initialized = true;
+    for (const go of session.waiting ?? []) go();
+    session.waiting = undefined;
+  }
+
+  changed(change: Exclude<Change, { kind: "closing" }>): void {
+    const session = this.#session;
+    if (change.kind === "elicitation")
+      void loadAsking().then(({ tellPage }) => tellPage(this.#connection, this.#session, change));
+    else if (session) tellChange(this.#connection, session, change);
+  }
+
+  close(): void {
+    this.#session = undefined;
+  }
+
+  logLevel(): LogLevel | undefined {
+    const session = this.#session;
+    return session && hasCapability(session.capabilities, "logging") ? session.logLevel : undefined;
+  }
+
+  async ask(ask: Ask, exchange: Exchange): Promise<JsonObject> {
+    const { askClient } = await loadAsking();
+    return askClient(this.#connection, this.#session, ask, exchange, this.#ground.limits.askTimeoutMs);
+  }
+
+  async step(...step: Parameters<LinkEnds["step"]>): Promise<unknown> {
+    return (await loadAsking()).runStep(...step);
+  }
+
+  async #initialize(method: Method, { request, exchange }: Run): Promise<Answer> {
+    const { endpoint, supported, offered } = this.#ground;
+    if (this.#session || this.#isOpening) throw (await loadRefusals()).initialized();
     const [newest] = offered;
     const asked = request.params?.protocolVersion;
     if (newest === undefined) throw (await loadRefusals()).noHandshake(supported, asked);
     // A version we lack is no error: the newest we have is offered instead, and the client decides.
     const revision = isRevision(asked) && offered.includes(asked) ? asked : newest;
-    isOpening = true;
+    this.#isOpening = true;
     try {
-      const call = toCall(method, request, exchange, toCaller(request.params, revision), ends);
+      const call = toCall(method, request, exchange, toCaller(request.params, revision), this);
       const description = (await endpoint.call(call)) as unknown as Description;
-      const result = encodeResult(method, toInitializeResult(description, revision), revision) as JsonObject;
+      const result = encodeResult(method, toInitializeResult(description, revision), revision);
       // A cancelled or cut-off handshake opens nothing.
-      if (exchange.ended) return result;
-      session = toSession(call.client, description);
-      return result;
+      if (!exchange.ended) this.#session = toSession(call.client, description);
+      return { result };
     } finally {
-      isOpening = false;
+      this.#isOpening = false;
     }
   }
 
-  /** What a call that went well changes in the session. */
-  function after(current: Session, { method, params }: Call): void {
-    const uri = params.uri as string;
-    if (method === "logging/setLevel") current.logLevel = params.level as LogLevel;
-    else if (method === "resources/subscribe") subscribe(current, uri, limits.maxSubscriptions);
-    else if (method === "resources/unsubscribe") current.subscriptions.delete(uri);
+  async #refuse(request: Request): Promise<never> {
+    const { supported, offered } = this.#ground;
+    throw (await loadRefusals()).uninitialized(request, supported, offered);
   }
 
-  return {
-    revision: () => session?.revision,
+  async #wait(given: Result | PromiseLike<Result>, call: Call, run: Run): Promise<Answer> {
+    const { endpoint } = this.#ground;
+    try {
+      let result = await given;
+      if (result.resultType === "input_required" && run.method?.asks && !endpoint.handles(run.method.name))
+        result = await (await loadAsking()).runRounds(call, result, (next) => endpoint.call(next));
+      return this.#finish(result, call, run);
+    } catch (error) {
+      return this.#fail(error, run);
+    }
+  }
 
-    async request(request, exchange) {
-      const current = session;
-      // Until a handshake has chosen, errors are written as the newest revision writes them.
-      const revision = current?.revision ?? offered[0] ?? "2025-11-25";
-      const method = requestIn(request.method, revision);
-      try {
-        if (method?.name === "initialize") return { result: await initialize(method, request, exchange) };
-        // A method of the other era comes here only where that era is not spoken: a client that probes hears so.
-        const known = findMethod(request.method);
-        if (known && !offered.some((spoken) => isIn(known, spoken))) throw methodNotFound(request.method);
-        if (!current && method?.name !== "ping")
-          throw (await loadRefusals()).uninitialized(request, supported, offered);
-        const isMissing = method
-          ? method.needs && !(current && hasCapability(current.capabilities, method.needs))
-          : known || !endpoint.handles(request.method);
-        if (isMissing) throw methodNotFound(request.method);
-        const call = toCall(method, request, exchange, current?.client ?? toCaller(undefined, revision), ends);
-        let result = await endpoint.call(call);
-        if (result.resultType === "input_required" && method?.asks && !endpoint.handles(method.name))
-          result = await (await loadAsking()).runRounds(call, result, (next) => endpoint.call(next));
-        // What was cancelled meanwhile leaves no trace.
-        if (current && !exchange.ended) after(current, call);
-        return { result: encodeResult(method, result, revision) };
-      } catch (error) {
-        const fault = toToolFault(error, method, revision);
-        if (current && error instanceof McpError && error.code === "elicitation_required")
-          (await loadAsking()).rememberPages(current, error);
-        return fault
-          ? { result: fault }
-          : { error: toErrorObject(error, revision, (hidden) => endpoint.report(hidden, request)) };
-      }
-    },
+  #settle(answer: Promise<Answer>, run: Run): Promise<Answer> {
+    return answer.catch((error) => this.#fail(error, run));
+  }
 
-    notification({ method }) {
-      if (session && method === "notifications/roots/list_changed") session.roots = {};
-      if (method !== "notifications/initialized" || !session) return;
-      session.initialized = true;
-      for (const go of session.waiting) go();
-      session.waiting.clear();
-    },
+  #finish(result: Result, { params }: Call, { method, exchange, revision, session }: Run): Answer {
+    // What a call that went well changes in the session. One that was cancelled meanwhile leaves no trace.
+    if (session && !exchange.ended) {
+      const uri = params.uri as string;
+      if (method?.name === "logging/setLevel") session.logLevel = params.level as LogLevel;
+      else if (method?.name === "resources/subscribe") subscribe(session, uri, this.#ground.limits.maxSubscriptions);
+      else if (method?.name === "resources/unsubscribe") session.subscriptions?.delete(uri);
+    }
+    return { result: encodeResult(method, result, revision) };
+  }
 
-    changed(change) {
-      if (change.kind === "elicitation")
-        void loadAsking().then(({ tellPage }) => tellPage(connection, session, change));
-      else if (session) tellChange(connection, session, change);
-    },
+  #fail(error: unknown, { method, request, revision, session }: Run): Answer | Promise<Answer> {
+    const { endpoint } = this.#ground;
+    const fault = toToolFault(error, method, revision);
+    const answer = fault
+      ? { result: fault }
+      : { error: toErrorObject(error, revision, (hidden) => endpoint.report(hidden, request)) };
+    if (!session || !(error instanceof McpError) || error.code !== "elicitation_required") return answer;
+    return loadAsking().then(({ rememberPages }) => {
+      rememberPages(session, error);
+      return answer;
+    });
+  }
+}
 
-    close() {
-      session = undefined;
-    },
-  };
+/** A request at work. */
+interface Run {
+  readonly method: Method | undefined;
+  readonly request: Request;
+  readonly exchange: Exchange;
+  readonly revision: Revision;
+  readonly session: Session | undefined;
+}
+
+/** A method of the other era comes here only where that era is not spoken: a client that probes hears so. */
+function isForeign(name: string, offered: readonly Revision[]): boolean {
+  const known = findMethod(name);
+  return known !== undefined && !offered.some((spoken) => isIn(known, spoken));
 }
 
 function toSession(client: Caller, { capabilities, logLevel }: Description): Session {
@@ -136,12 +200,12 @@ function toSession(client: Caller, { capabilities, logLevel }: Description): Ses
     revision: client.revision,
     client,
     capabilities,
-    subscriptions: new Set(),
-    pages: new Set(),
-    roots: {},
+    subscriptions: undefined,
+    pages: undefined,
+    roots: undefined,
     logLevel,
     initialized: false,
-    waiting: new Set(),
+    waiting: undefined,
   };
 }
 

@@ -15,7 +15,7 @@ export function tellChange(
   // Before the client has said it is ready it is sent nothing of this kind.
   if (!session.initialized) return;
   if (change.kind === "resource") {
-    const wanted = session.subscriptions.has(change.uri) && hasCapability(session.capabilities, "resources.subscribe");
+    const wanted = session.subscriptions?.has(change.uri) && hasCapability(session.capabilities, "resources.subscribe");
     if (wanted) connection.notify("notifications/resources/updated", { uri: change.uri });
     return;
   }
@@ -24,6 +24,7 @@ export function tellChange(
 }
 
 export function subscribe(session: Session, uri: string, maxSubscriptions: number): void {
+  session.subscriptions ??= new Set();
   const { subscriptions } = session;
   if (!subscriptions.has(uri) && subscriptions.size >= maxSubscriptions) {
     throw new McpError("invalid_params", `At most ${maxSubscriptions} resources can be watched`);

@@ -40,7 +40,7 @@ export async function discover(
 ): Promise<void> {
   const outgoing = createOutgoing(ground.connection, revision, ground.listener);
   const meta = { ...options.meta, ...toMeta(ground, revision) };
-  await outgoing.send("server/discover", {}, meta, options, { onResult });
+  await outgoing.send("server/discover", {}, meta, options, onResult);
 }
 
 /** A discover result that is one, however sparse. Throws McpError `invalid_result`. */
@@ -64,14 +64,20 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
   const gone = new AbortController();
   const outgoing: Outgoing = createOutgoing(connection, revision, listener);
 
-  async function request(name: string, params: JsonObject, options: RemoteRequestOptions = {}): Promise<JsonObject> {
-    assertOffered(name, revision, capabilities);
+  const request: Remote["request"] = (name, params, options, finish) => {
+    try {
+      assertOffered(name, revision, capabilities);
+    } catch (error) {
+      return Promise.reject(error);
+    }
     const method = methodIn(name, revision, "client");
     const since = Date.now();
-    const first = await outgoing.send(name, params, meta(options.meta), options);
-    if (isComplete(first)) return checkResult(method, complete(method, first), revision);
-    return goOn(name, method, params, first, options, since);
-  }
+    return outgoing.send(name, params, meta(options.meta), options, (first) =>
+      isComplete(first)
+        ? finish(checkResult(method, complete(method, first), revision))
+        : goOn(name, method, params, first, options, since).then(finish),
+    );
+  };
 
   /** The rounds of a request whose first answer is no result yet. However long people think, `maxTimeoutMs` holds for all. */
   async function goOn(
@@ -98,7 +104,7 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
           throw new McpError("invalid_result", `${what} still asks for input after ${round} rounds; see maxRounds`);
         const more = await gather(what, method, result, round, signal);
         const next = { ...options, signal, maxTimeoutMs: 0 };
-        result = await outgoing.send(name, { ...params, ...more }, meta(options.meta), next);
+        result = await outgoing.send(name, { ...params, ...more }, meta(options.meta), next, (round) => round);
       }
       const whole = checkResult(method, complete(method, result), revision);
       // What answers have gone into is for this call alone.
@@ -187,9 +193,7 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
       if (findMethod(name)) throw new McpError("method_not_found", `A client of ${revision} sends no ${name}`);
       connection.notify(name, params);
     },
-    async ping(options) {
-      await request("server/discover", {}, options);
-    },
+    ping: (options = {}) => request("server/discover", {}, options, () => {}),
     async setLogLevel(level) {
       assertOffered("notifications/message", revision, capabilities);
       const problem = wireOf(revision).check("level", level, "level");

@@ -125,10 +125,9 @@ export function createListening({
             { notifications: filter },
             meta(),
             { signal: stop.signal, timeoutMs: 0 },
-            {
-              onId(id) {
-                subscription.id = id;
-              },
+            () => {},
+            (id) => {
+              subscription.id = id;
             },
           )
           .then(() => Promise.reject(subscription.isOpen ? new Error("the server ended it") : endedEarly()))

@@ -25,12 +25,14 @@ export const sheetOf: (revision: Revision) => Sheet & Wire = once((revision) => 
   const sheet = createSheet(changes[revision], before && sheetOf(before));
   let fitOf: ReturnType<typeof createFits> | undefined;
   const has = (name: string) => sheet.shapes.has(name);
+  const known = once((name: string) => [has(name) && sheet.typeOf(name)[0]] as const);
   return {
     ...sheet,
     has,
     check(name, value, at = "") {
-      if (!has(name)) return `${at || name} is not part of revision ${revision}`;
-      const problem = sheet.typeOf(name)[0](value);
+      const check = known(name)[0];
+      if (!check) return `${at || name} is not part of revision ${revision}`;
+      const problem = check(value);
       return problem && (at + problem).replace(/^[. ]/, "");
     },
     fit<T>(name: string, value: T): T {

@@ -64,7 +64,7 @@ const streams = [0, 1, 2, 3];
 const step = fc.oneof(
   { weight: 30, arbitrary: fc.record({ kind: fc.constant("append"), stream: fc.nat(3), size: fc.nat(200) }) },
   { weight: 8, arbitrary: fc.record({ kind: fc.constant("mark"), stream: fc.nat(3), size: fc.constant(0) }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant("forget"), stream: fc.nat(3), size: fc.constant(0) }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("forget"), stream: fc.nat(3), size: fc.nat(1) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("clear"), stream: fc.constant(0), size: fc.constant(0) }) },
 );
 
@@ -92,7 +92,8 @@ describe("an event log", () => {
               (bytesOf(other.kept) > bytesOf(model.kept) ? other : model).kept.shift();
           } else if (kind === "mark") model.take(stream, log.mark(stream));
           else if (kind === "forget") {
-            log.forget(stream);
+            const last = model.events.findLast((event) => event.stream === stream)?.number ?? 0;
+            log.forget(stream, size > 0 ? last : undefined);
             model.forget((one) => one === stream);
           } else {
             log.clear();

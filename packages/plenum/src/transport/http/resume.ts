@@ -3,6 +3,8 @@
 
 export interface LoggedEvent {
   readonly id: string;
+  /** They grow from one event to the next, whatever its stream. */
+  readonly number: number;
   readonly data: string;
 }
 
@@ -33,9 +35,10 @@ export class EventBudget {
   }
 }
 
-interface Kept extends LoggedEvent {
+interface Kept {
   readonly stream: number;
   readonly number: number;
+  readonly data: string;
   readonly at: number;
 }
 
@@ -64,20 +67,24 @@ export class EventLog {
     return this.#events[0]?.number ?? this.#next;
   }
 
+  /** The number that was given last. */
+  get newest(): number {
+    return this.#next - 1;
+  }
+
   /** An id for an event that carries nothing: what comes after it can be asked for. */
   mark(stream: number): string {
-    return `${stream}-${this.#next++}`;
+    return formatEventId(stream, this.#next++);
   }
 
   /** Remembers an event and gives its id. */
   append(stream: number, data: string): string {
     const number = this.#next++;
-    const id = `${stream}-${number}`;
-    if (this.#events.push({ id, data, stream, number, at: Date.now() }) === 1) this.#budget.add(this);
+    if (this.#events.push({ stream, number, data, at: Date.now() }) === 1) this.#budget.add(this);
     this.#count(data, 1);
     while (this.#events.length > this.#maxEvents || this.bytes > this.#maxBytes) this.drop();
     while (this.#budget.bytes > this.#budget.maxBytes) this.#budget.largest(this).drop();
-    return id;
+    return formatEventId(stream, number);
   }
 
   /**
@@ -91,7 +98,9 @@ export class EventLog {
 
   /** What is kept of them, be there a gap or not. */
   rest(stream: number, number: number): readonly LoggedEvent[] {
-    return this.#events.filter((event) => event.stream === stream && event.number > number);
+    return this.#events
+      .filter((event) => event.stream === stream && event.number > number)
+      .map((event) => ({ id: formatEventId(stream, event.number), number: event.number, data: event.data }));
   }
 
   /** Whether a stream has an event with this very text. */
@@ -99,9 +108,9 @@ export class EventLog {
     return this.#events.some((event) => event.stream === stream && event.data === data);
   }
 
-  /** Forgets a stream. */
-  forget(stream: number): void {
-    this.#keep((event) => event.stream !== stream);
+  /** Forgets a stream. @param last the number of its newest event: where that is gone there is nothing to look for */
+  forget(stream: number, last: number = Number.POSITIVE_INFINITY): void {
+    if (last >= this.oldest) this.#keep((event) => event.stream !== stream);
     this.#dropped.delete(stream);
   }
 
@@ -143,6 +152,10 @@ export class EventLog {
     this.bytes += bytes;
     this.#budget.bytes += bytes;
   }
+}
+
+function formatEventId(stream: number, number: number): string {
+  return `${stream}-${number}`;
 }
 
 /** The stream and the number that an event id names; undefined for what is no id of ours. */

@@ -1,40 +1,83 @@
 // A session as the connection above it sees it: one channel, though its messages travel on many streams. What belongs to a
 // request goes on the stream of the POST that brought it, everything else on the listening stream; nothing goes on two.
+// Idle, it is this one object: most sessions are, most of the time.
 import type { Channel, Receiver } from "../../jsonrpc/channel.ts";
 import { formatMessage, type Incoming, type Message, type RequestId } from "../../jsonrpc/message.ts";
 import type { Sender } from "../../protocol/endpoint.ts";
 import { McpError } from "../../protocol/errors.ts";
+import type { Serving } from "../../protocol/negotiate.ts";
+import type { HttpSettings, SessionSettings } from "./options.ts";
+import type { Pulse } from "./pulse.ts";
 import type { Reply } from "./reply.ts";
-import type { EventLog } from "./resume.ts";
-import { type OnAnswer, SessionStream, type StreamRules } from "./session-stream.ts";
+import { type EventBudget, EventLog } from "./resume.ts";
+import { type OnAnswer, SessionStream, type StreamOwner } from "./session-stream.ts";
+import type { Lasting } from "./sessions.ts";
+
+/** What the sessions of a server have in common. */
+export interface SessionGround {
+  readonly settings: HttpSettings;
+  readonly limits: SessionSettings;
+  readonly pulse: Pulse;
+  readonly budget: EventBudget;
+  serve(channel: Channel): Serving;
+  /** Told once. */
+  ended(channel: SessionChannel): void;
+}
 
 /** The stream of what is about no request. */
 const listening = 0;
 
-export class SessionChannel implements Channel {
-  readonly oneStream = false;
-  readonly #rules: StreamRules;
-  readonly #log: EventLog;
+export class SessionChannel implements Channel, Lasting, StreamOwner {
+  readonly id: string;
+  readonly owner: string;
+  readonly createdAt: number = Date.now();
+  usedAt: number = this.createdAt;
+  isUsed = false;
+  readonly serving: Serving;
+  readonly #ground: SessionGround;
   #receiver: Receiver | undefined;
   #isClosed = false;
   #nextStream = 1;
-  /** By the requests that are not answered yet. */
-  readonly #byRequest = new Map<RequestId, SessionStream>();
-  /** Streams of which something may still be wanted. */
-  readonly #streams = new Map<number, SessionStream>();
-  /** Those among them that have ended. */
-  readonly #ended = new Set<SessionStream>();
+  /** By the requests that are not answered yet. Absent where there are none, as are the others. */
+  #byRequest: Map<RequestId, SessionStream> | undefined;
+  /** Streams that have events, of which something may still be wanted. */
+  #streams: Map<number, SessionStream> | undefined;
+  /** Those among them that have ended, in that order, which is also that of their last events. */
+  #ended: SessionStream[] | undefined;
+  #log: EventLog | undefined;
 
-  constructor(rules: StreamRules, log: EventLog) {
-    this.#rules = rules;
-    this.#log = log;
+  constructor(id: string, owner: string, ground: SessionGround) {
+    this.id = id;
+    this.owner = owner;
+    this.#ground = ground;
+    this.serving = ground.serve(this);
   }
 
-  /** Streams that are connected, and requests that are open. */
-  get isBusy(): boolean {
-    if (this.#byRequest.size > 0) return true;
-    for (const stream of this.#streams.values()) if (stream.isConnected) return true;
+  get oneStream(): boolean {
     return false;
+  }
+
+  get settings(): HttpSettings {
+    return this.#ground.settings;
+  }
+
+  get pulse(): Pulse {
+    return this.#ground.pulse;
+  }
+
+  get polls(): boolean {
+    return (this.serving.revision() ?? "") >= "2025-11-25";
+  }
+
+  get log(): EventLog {
+    const { limits, budget } = this.#ground;
+    this.#log ??= new EventLog(limits.maxEvents, limits.maxEventBytes, budget);
+    return this.#log;
+  }
+
+  /** Requests are open, or somebody listens. */
+  get isBusy(): boolean {
+    return this.#byRequest !== undefined || (this.#streams?.get(listening)?.isConnected ?? false);
   }
 
   open(receiver: Receiver): void {
@@ -42,25 +85,17 @@ export class SessionChannel implements Channel {
   }
 
   send(message: Message | readonly Message[], about?: RequestId): void {
-    const messages = Array.isArray(message) ? (message as readonly Message[]) : [message as Message];
-    const stream = about === undefined ? undefined : this.#byRequest.get(about);
-    const isAnswer = messages.every((one) => "result" in one || "error" in one);
-    if (isAnswer) {
-      const texts = messages.map(formatMessage);
-      this.#release(stream);
-      stream?.answer(texts, Array.isArray(message));
-    } else if (about === undefined) {
-      for (const one of messages) this.#stream(listening).push(formatMessage(one));
-    } else {
-      for (const one of messages) {
-        // A question that cannot go out would be waited for in vain.
-        if (!stream?.push(formatMessage(one)) && "id" in one && "method" in one) this.#fail(one.id);
-      }
-    }
+    const stream = about === undefined ? undefined : this.#byRequest?.get(about);
+    if (!Array.isArray(message)) {
+      const one = message as Message;
+      if ("method" in one) this.#push(one, about, stream);
+      else this.#answer([formatMessage(one)], false, stream);
+    } else if (message.every((one) => !("method" in one))) this.#answer(message.map(formatMessage), true, stream);
+    else for (const one of message) this.#push(one, about, stream);
   }
 
   dismiss(id: RequestId): void {
-    const stream = this.#byRequest.get(id);
+    const stream = this.#byRequest?.get(id);
     this.#release(stream);
     stream?.dismiss();
   }
@@ -70,11 +105,12 @@ export class SessionChannel implements Channel {
    * @param onAnswer gives the id of the session that the answer opens, if it does
    */
   receive(incoming: Incoming, ids: readonly RequestId[], sender: Sender, reply: Reply, onAnswer?: OnAnswer): void {
-    const stream = this.#stream(this.#nextStream++, ids);
-    const disconnect = this.#rules.polls() ? (retryMs?: number) => stream.disconnect(retryMs) : undefined;
+    const stream = new SessionStream(this.#nextStream++, ids, this);
+    this.#byRequest ??= new Map();
     for (const id of ids) this.#byRequest.set(id, stream);
     stream.begin(reply, onAnswer);
-    this.#receiver?.receive(incoming, disconnect ? { ...sender, disconnect } : sender);
+    const disconnect = (retryMs?: number): void => stream.disconnect(retryMs);
+    this.#receiver?.receive(incoming, this.polls ? { ...sender, disconnect } : sender);
   }
 
   /** Takes a body that is not answered. */
@@ -84,40 +120,69 @@ export class SessionChannel implements Channel {
 
   /** Whether a request with this id is open: an id stands for one request at a time. */
   isOpen(id: RequestId): boolean {
-    return this.#byRequest.has(id);
+    return this.#byRequest?.has(id) ?? false;
   }
 
   /** What is about no request goes here from now on, first what nobody has had yet. */
   listen(reply: Reply): void {
-    this.#stream(listening).connect(reply);
+    this.#listening().connect(reply);
   }
 
   /** Goes on with a stream behind one of its events. False when there is no such stream, or a part of it is lost. */
   resume(streamId: number, number: number, reply: Reply): boolean {
-    const stream = streamId === listening ? this.#stream(listening) : this.#streams.get(streamId);
+    let stream = streamId === listening ? this.#listening() : this.#streams?.get(streamId);
+    // One that has not begun to stream is taken over all the same.
+    for (const open of this.#byRequest?.values() ?? []) if (open.id === streamId) stream = open;
     return stream?.connect(reply, number) ?? false;
   }
 
   /** Ends the connections of all streams, which go on when their clients come back. */
   disconnect(retryMs?: number): void {
-    for (const stream of this.#streams.values()) stream.disconnect(retryMs);
+    for (const stream of this.#open()) stream.disconnect(retryMs);
   }
 
   /** What was answered long ago is not asked for any more. */
   forget(before: number): void {
-    for (const stream of this.#streams.values()) if (stream.endedAt <= before) this.#drop(stream);
-    this.#streams.get(listening)?.trim(before);
+    this.#dropWhile((ended) => ended.endedAt <= before);
+    this.#streams?.get(listening)?.trim(before);
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const stream of this.#streams.values()) stream.close();
-    this.#streams.clear();
-    this.#ended.clear();
-    this.#byRequest.clear();
-    this.#log.clear();
+    for (const stream of this.#open()) stream.close();
+    this.#streams = undefined;
+    this.#ended = undefined;
+    this.#byRequest = undefined;
+    this.#log?.clear();
+    this.#ground.ended(this);
     queueMicrotask(() => this.#receiver?.closed());
+  }
+
+  streamed(stream: SessionStream): void {
+    this.#streams ??= new Map();
+    this.#streams.set(stream.id, stream);
+  }
+
+  answered(stream: SessionStream, isForgotten: boolean): void {
+    if (isForgotten) this.#drop(stream);
+    else {
+      this.#ended ??= [];
+      this.#ended.push(stream);
+    }
+    this.#dropWhile((ended) => ended.isForgotten);
+  }
+
+  #answer(texts: readonly string[], isBatch: boolean, stream: SessionStream | undefined): void {
+    this.#release(stream);
+    stream?.answer(texts, isBatch);
+  }
+
+  #push(message: Message, about: RequestId | undefined, stream: SessionStream | undefined): void {
+    const text = formatMessage(message);
+    const isPushed = about === undefined ? this.#listening().push(text) : stream?.push(text);
+    // A question that cannot go out would be waited for in vain.
+    if (!isPushed && about !== undefined && "id" in message && "method" in message) this.#fail(message.id);
   }
 
   #fail(id: RequestId): void {
@@ -127,31 +192,30 @@ export class SessionChannel implements Channel {
 
   /** The requests of a body are answered together, those among them that were cancelled by nothing. */
   #release(stream: SessionStream | undefined): void {
-    for (const id of stream?.requests ?? []) this.#byRequest.delete(id);
+    for (const id of stream?.requests ?? []) this.#byRequest?.delete(id);
+    if (this.#byRequest?.size === 0) this.#byRequest = undefined;
   }
 
-  #stream(id: number, requests: readonly RequestId[] = []): SessionStream {
-    let stream = this.#streams.get(id);
-    if (!stream) {
-      stream = new SessionStream(id, requests, this.#rules, this.#log, (...ended) => this.#end(...ended));
-      this.#streams.set(id, stream);
-    }
-    return stream;
+  #listening(): SessionStream {
+    return this.#streams?.get(listening) ?? new SessionStream(listening, [], this);
   }
 
-  #end(stream: SessionStream, isForgotten: boolean): void {
-    this.#ended.add(stream);
-    if (isForgotten) this.#drop(stream);
-    // In the order in which they ended, which is that of their last events.
-    for (const ended of this.#ended) {
-      if (!ended.isForgotten) return;
-      this.#drop(ended);
-    }
+  /** Those that have not ended. */
+  #open(): Set<SessionStream> {
+    const open = new Set(this.#byRequest?.values());
+    const listens = this.#streams?.get(listening);
+    return listens ? open.add(listens) : open;
+  }
+
+  #dropWhile(isOver: (ended: SessionStream) => boolean): void {
+    const ended = this.#ended;
+    while (ended?.[0] && isOver(ended[0])) this.#drop(ended.shift() as SessionStream);
+    if (ended?.length === 0) this.#ended = undefined;
   }
 
   #drop(stream: SessionStream): void {
-    this.#ended.delete(stream);
-    this.#streams.delete(stream.id);
-    if (stream.hasEvents) this.#log.forget(stream.id);
+    stream.forget();
+    this.#streams?.delete(stream.id);
+    if (this.#streams?.size === 0) this.#streams = undefined;
   }
 }

@@ -8,11 +8,17 @@ import type { Beating, Pulse } from "./pulse.ts";
 import type { Reply } from "./reply.ts";
 import type { EventLog } from "./resume.ts";
 
-export interface StreamRules {
+/** The session that a stream belongs to. */
+export interface StreamOwner {
   readonly settings: Pick<HttpSettings, "answers" | "streamAfterMs" | "retryMs">;
   readonly pulse: Pulse;
+  readonly log: EventLog;
   /** The session's revision lets a server end a connection and be polled (2025-11-25). */
-  polls(): boolean;
+  readonly polls: boolean;
+  /** From now on there are events, which can be asked for again. */
+  streamed(stream: SessionStream): void;
+  /** The last answer was sent, or there will be none. */
+  answered(stream: SessionStream, isForgotten: boolean): void;
 }
 
 /**
@@ -25,49 +31,34 @@ export class SessionStream implements Beating {
   readonly id: number;
   /** What is answered here; none on the listening stream. */
   readonly requests: readonly RequestId[];
-  readonly #rules: StreamRules;
-  readonly #log: EventLog;
-  readonly #ended: (stream: SessionStream, isForgotten: boolean) => void;
+  readonly #owner: StreamOwner;
   /** The exchange that brought the requests, until it is answered or becomes a stream. */
   #reply: Reply | undefined;
   #sink: EventSink | undefined;
   #isStreaming = false;
   #onAnswer: OnAnswer | undefined;
   /** What came before an answer that opens a session: the answer's headers come first. */
-  #early: string[] = [];
+  #early: string[] | undefined;
   /** The last event that a connection was given. */
   #given = 0;
   /** It is the listening stream, and nobody has listened yet. */
   #isUnheard: boolean;
-  #startedAt = Date.now();
-  #stop: () => void = () => {};
+  #startedAt = 0;
   /** Its newest event. */
   #last = 0;
   /** When the last answer was sent; Infinity before. */
   endedAt: number = Number.POSITIVE_INFINITY;
 
-  constructor(
-    id: number,
-    requests: readonly RequestId[],
-    rules: StreamRules,
-    log: EventLog,
-    ended: (stream: SessionStream, isForgotten: boolean) => void,
-  ) {
+  constructor(id: number, requests: readonly RequestId[], owner: StreamOwner) {
     this.id = id;
     this.requests = requests;
     this.#isUnheard = requests.length === 0;
-    this.#rules = rules;
-    this.#log = log;
-    this.#ended = ended;
-  }
-
-  get hasEvents(): boolean {
-    return this.#isStreaming;
+    this.#owner = owner;
   }
 
   /** All has been said, and nothing of it is kept for who comes back. */
   get isForgotten(): boolean {
-    return this.endedAt !== Number.POSITIVE_INFINITY && this.#last < this.#log.oldest;
+    return this.endedAt !== Number.POSITIVE_INFINITY && this.#last < this.#owner.log.oldest;
   }
 
   get isConnected(): boolean {
@@ -76,6 +67,7 @@ export class SessionStream implements Beating {
 
   /** The POST whose requests are answered here. */
   begin(reply: Reply, onAnswer?: OnAnswer): void {
+    const { pulse, settings } = this.#owner;
     this.#reply = reply;
     this.#onAnswer = onAnswer;
     this.#startedAt = Date.now();
@@ -85,27 +77,27 @@ export class SessionStream implements Beating {
       this.#onAnswer?.(false);
       this.#onAnswer = undefined;
     });
-    this.#rules.pulse.add(this);
-    this.#stop = () => this.#rules.pulse.delete(this);
+    pulse.add(this);
     // The id of a session is a header, so that a stream that opens one begins with its answer.
-    if (this.#rules.settings.answers === "stream" && !onAnswer) this.#stream();
+    if (settings.answers === "stream" && !onAnswer) this.#stream();
   }
 
   beat(now: number): void {
-    const { streamAfterMs } = this.#rules.settings;
+    const { streamAfterMs } = this.#owner.settings;
     if (!this.#onAnswer && now - this.#startedAt >= streamAfterMs) this.#stream();
   }
 
   /** Something before the answer, or about no request. False where there is no way for it. */
   push(data: string): boolean {
     if (this.#onAnswer) {
+      this.#early ??= [];
       this.#early.push(data);
       return true;
     }
     // A change that nobody has listened for yet is told once, however often it happens: most who do not listen never will.
-    if (this.#isUnheard && this.#log.has(this.id, data)) return true;
+    if (this.#isUnheard && this.#owner.log.has(this.id, data)) return true;
     this.#stream();
-    this.#write([data]);
+    if (this.#isStreaming) this.#write([data]);
     return this.#isStreaming;
   }
 
@@ -113,15 +105,17 @@ export class SessionStream implements Beating {
   answer(texts: readonly string[], isBatch: boolean): void {
     const sessionId = this.#onAnswer?.(this.#reply !== undefined);
     const headers = sessionId === undefined ? undefined : { "mcp-session-id": sessionId };
-    const early = this.#early.splice(0);
-    if (this.#onAnswer && (this.#rules.settings.answers === "stream" || early.length > 0)) this.#stream(headers);
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    if (this.#onAnswer && (this.#owner.settings.answers === "stream" || early.length > 0)) this.#stream(headers);
     this.#onAnswer = undefined;
     if (!this.#isStreaming) {
       this.#reply?.json(200, isBatch ? `[${texts.join(",")}]` : (texts[0] as string), headers);
+      this.#reply = undefined;
       this.#end(true);
       return;
     }
-    this.#write([...early, ...texts]);
+    this.#write(early.length > 0 ? [...early, ...texts] : texts);
     this.#end(false);
   }
 
@@ -136,30 +130,36 @@ export class SessionStream implements Beating {
    * nobody was given yet. False when a part of that is lost.
    */
   connect(reply: Reply, after?: number): boolean {
+    const { log } = this.#owner;
     // Who comes without an event was away too long, or never here: it hears what there is.
-    const events = after === undefined ? this.#log.rest(this.id, this.#given) : this.#log.after(this.id, after);
+    const events = after === undefined ? log.rest(this.id, this.#given) : log.after(this.id, after);
     if (!events) return false;
     this.#isUnheard = false;
     // The POST that waits for an answer is told by a stream that ends: the answer has another way now.
     this.#stream();
-    this.#isStreaming = true;
+    this.#become();
     this.#leave();
     // An id of now would stand for what is still to be repeated: who comes back has one already.
     this.#attach(reply, after === undefined && events.length === 0);
     for (const { id, data } of events) this.#sink?.write(formatEvent(data, id));
-    this.#given = Math.max(this.#given, after ?? 0, Number(events.at(-1)?.id.split("-")[1] ?? 0));
+    this.#given = Math.max(this.#given, after ?? 0, events.at(-1)?.number ?? 0);
     if (this.endedAt !== Number.POSITIVE_INFINITY) this.#leave();
     return true;
   }
 
   /** Lets go of what a connection was given long ago. */
   trim(before: number): void {
-    this.#log.trim(this.id, this.#given, before);
+    this.#owner.log.trim(this.id, this.#given, before);
+  }
+
+  /** Nobody can ask for its events any more. */
+  forget(): void {
+    if (this.#isStreaming) this.#owner.log.forget(this.id, this.#last);
   }
 
   /** Ends the connection but not the stream: the client comes back for the rest. */
-  disconnect(retryMs: number = this.#rules.settings.retryMs): void {
-    if (!this.#rules.polls() || this.endedAt !== Number.POSITIVE_INFINITY) return;
+  disconnect(retryMs: number = this.#owner.settings.retryMs): void {
+    if (!this.#owner.polls || this.endedAt !== Number.POSITIVE_INFINITY) return;
     this.#stream();
     // Where no stream could be opened the client waits for its answer as before.
     if (!this.#isStreaming) return;
@@ -168,17 +168,24 @@ export class SessionStream implements Beating {
   }
 
   close(): void {
-    this.#stop();
+    this.#owner.pulse.delete(this);
     this.#reply?.fault(new HttpFault(404, "The session has ended"));
+    this.#reply = undefined;
     this.#leave();
   }
 
   /** From here on there are events. A client that is gone may come back for them. */
-  #stream(headers?: Headers): void {
+  #become(): void {
     if (this.#isStreaming) return;
-    const reply = this.#reply;
-    if (reply && !reply.mayStream) return;
     this.#isStreaming = true;
+    this.#owner.streamed(this);
+  }
+
+  /** The same on the connection that there is, unless too many streams are open. */
+  #stream(headers?: Headers): void {
+    const reply = this.#reply;
+    if (this.#isStreaming || reply?.mayStream === false) return;
+    this.#become();
     this.#reply = undefined;
     if (reply) this.#attach(reply, true, headers);
   }
@@ -190,29 +197,26 @@ export class SessionStream implements Beating {
     reply.onGone(() => {
       if (this.#sink === sink) this.#sink = undefined;
     });
-    if (isPrimed && this.#rules.polls())
-      sink.write(formatPrimer(this.#log.mark(this.id), this.#rules.settings.retryMs));
+    const { polls, log, settings } = this.#owner;
+    if (isPrimed && polls) sink.write(formatPrimer(log.mark(this.id), settings.retryMs));
   }
 
   /** All at once: none of them is late because of the others. */
   #write(events: readonly string[]): void {
-    if (!this.#isStreaming) return;
+    const { log } = this.#owner;
     let text = "";
-    for (const data of events) {
-      const id = this.#log.append(this.id, data);
-      this.#last = Number(id.split("-")[1]);
-      text += formatEvent(data, id);
-    }
+    for (const data of events) text += formatEvent(data, log.append(this.id, data));
+    this.#last = log.newest;
     if (!this.#sink) return;
     this.#given = this.#last;
     this.#sink.write(text);
   }
 
   #end(isForgotten: boolean): void {
-    this.#stop();
+    this.#owner.pulse.delete(this);
     this.endedAt = Date.now();
     this.#leave();
-    this.#ended(this, isForgotten);
+    this.#owner.answered(this, isForgotten);
   }
 
   #leave(): void {

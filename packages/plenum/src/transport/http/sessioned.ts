@@ -1,8 +1,8 @@
 // Streamable HTTP of 2025-03-26 to 2025-11-25: a session opened by initialize, POST for what the client says, GET for what it
 // listens to, DELETE for the end. Specification: basic/transports § Streamable HTTP.
-import { formatMessage, type Incoming, type RequestId, type Single } from "../../jsonrpc/message.ts";
+import { formatMessage, type Incoming, type RequestId } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
-import type { ServeOptions } from "../../protocol/negotiate.ts";
+import { serveMany } from "../../protocol/negotiate.ts";
 import { toPrincipal } from "../../protocol/principal.ts";
 import { factsOf, isRevision, type Revision } from "../../protocol/revisions.ts";
 import { assertBatch, requestsOf } from "./batch.ts";
@@ -12,19 +12,8 @@ import type { HttpSettings, SessionSettings } from "./options.ts";
 import type { Pulse } from "./pulse.ts";
 import type { Reply } from "./reply.ts";
 import { EventBudget, parseEventId } from "./resume.ts";
-import type { SessionChannel } from "./session-channel.ts";
-import { createSessionId, createTable, openSession, type Table } from "./sessions.ts";
-
-interface Session {
-  readonly id: string;
-  readonly owner: string;
-  readonly createdAt: number;
-  usedAt: number;
-  readonly channel: SessionChannel;
-  readonly serving: ReturnType<typeof openSession>["serving"];
-  readonly isBusy: boolean;
-  forget(before: number): void;
-}
+import { SessionChannel, type SessionGround } from "./session-channel.ts";
+import { createSessionId, createTable, type Table } from "./sessions.ts";
 
 export interface Sessioned {
   post(incoming: Incoming, head: HttpHead, auth: AuthInfo | undefined, reply: Reply): void;
@@ -67,12 +56,12 @@ export function createSessioned(
   const spoken = sessionedOf(settings.revisions);
   const { maxSubscriptions, askTimeoutMs, maxInFlight } = settings;
   // Calls go on when their connection is lost: what one client can set going is bounded by itself.
-  const options: ServeOptions = { revisions: spoken, maxSubscriptions, askTimeoutMs, maxInFlight };
-  const table: Table<Session> = createTable(limits);
+  const serve = serveMany(endpoint, { revisions: spoken, maxSubscriptions, askTimeoutMs, maxInFlight });
+  const table: Table<SessionChannel> = createTable(limits);
   const budget = new EventBudget(limits.maxEventBytes * sharedEvents);
+  const ground: SessionGround = { settings, limits, pulse, budget, serve, ended: (session) => table.delete(session) };
 
-  function find(head: HttpHead, auth: AuthInfo | undefined): Session {
-    const id = head.header("mcp-session-id");
+  function find(head: HttpHead, auth: AuthInfo | undefined, id = head.header("mcp-session-id")): SessionChannel {
     if (id === undefined)
       throw new HttpFault(400, sessionMissing + (settings.revisions.length > spoken.length ? statelessNeeds : ""));
     readVersion(head, spoken);
@@ -87,81 +76,74 @@ export function createSessioned(
     reply: Reply,
   ): void {
     table.assertRoom();
-    const owner = toPrincipal(auth);
-    const sessionId = createSessionId(limits, (taken) => table.has(taken));
-    const { channel, serving } = openSession(endpoint, settings, limits, options, budget, pulse);
-    table.claim(sessionId, serving);
-    void serving.closed.then(() => table.delete(sessionId, serving));
+    const session = new SessionChannel(
+      createSessionId(limits, (taken) => table.has(taken)),
+      toPrincipal(auth),
+      ground,
+    );
+    table.claim(session);
     // A handshake that opens nothing leaves nothing: what was made for it goes with its answer.
     const opened = (isHeard: boolean): string | undefined => {
-      if (!isHeard || serving.revision() === undefined) {
-        serving.close();
+      if (!isHeard || session.serving.revision() === undefined) {
+        session.serving.close();
         return undefined;
       }
-      const now = Date.now();
-      const session: Session = {
-        id: sessionId,
-        owner,
-        createdAt: now,
-        usedAt: now,
-        channel,
-        serving,
-        get isBusy() {
-          return channel.isBusy;
-        },
-        forget: (before) => channel.forget(before),
-      };
-      table.add(sessionId, session);
-      return sessionId;
+      table.add(session);
+      return session.id;
     };
-    channel.receive(incoming, [id], toSender(head, auth), reply, opened);
+    session.receive(incoming, [id], toSender(head, auth), reply, opened);
   }
 
   return {
     post(incoming, head, auth, reply) {
-      const hasSession = head.header("mcp-session-id") !== undefined;
-      if (!hasSession && incoming.kind === "request" && incoming.message.method === "initialize")
+      const sessionId = head.header("mcp-session-id");
+      if (sessionId === undefined && incoming.kind === "request" && incoming.message.method === "initialize")
         return initialize(incoming, incoming.message.id, head, auth, reply);
-      const { channel, serving } = find(head, auth);
-      const revision = serving.revision();
-      const members: readonly Single[] = incoming.kind === "batch" ? incoming.members : [incoming];
-      if (incoming.kind === "batch") assertBatch(members, revision !== undefined && factsOf(revision).batches);
-      const ids = requestsOf(members).map(({ id }) => id);
-      const taken = ids.find((id) => channel.isOpen(id));
+      const session = find(head, auth, sessionId);
+      const ids = idsOf(incoming, session.serving.revision());
+      const taken = ids.find((id) => session.isOpen(id));
       if (taken !== undefined) {
         const error = { code: -32600, message: "Invalid request: this id is still open" };
         return reply.json(400, formatMessage({ jsonrpc: "2.0", id: taken, error }));
       }
-      if (ids.length > 0) return channel.receive(incoming, ids, toSender(head, auth), reply);
-      channel.take(incoming, toSender(head, auth));
+      if (ids.length > 0) return session.receive(incoming, ids, toSender(head, auth), reply);
+      session.take(incoming, toSender(head, auth));
       reply.empty(202);
     },
 
     get(head, auth, reply) {
       if (!accepts(head.header("accept"), "text/event-stream"))
         throw new HttpFault(406, "Not acceptable: GET opens a stream of text/event-stream, which Accept must have");
-      const { channel } = find(head, auth);
+      const session = find(head, auth);
       reply.assertMayStream();
       const last = head.header("last-event-id");
-      if (last === undefined || last === "") return channel.listen(reply);
+      if (last === undefined || last === "") return session.listen(reply);
       const at = parseEventId(last);
-      if (!at || !channel.resume(at.stream, at.number, reply))
+      if (!at || !session.resume(at.stream, at.number, reply))
         throw new HttpFault(400, "What came after this Last-Event-ID is not kept, or not any more");
     },
 
     delete(head, auth, reply) {
       const session = find(head, auth);
-      table.delete(session.id, session.serving);
+      table.delete(session);
       session.serving.close();
       reply.empty(204);
     },
 
     disconnect(retryMs) {
-      for (const { channel } of table.values()) channel.disconnect(retryMs);
+      for (const session of table.values()) session.disconnect(retryMs);
     },
 
     close: (graceMs) => table.close(graceMs),
   };
+}
+
+/** The requests of a body. Throws an HttpFault, 400, for a batch that is refused as a whole. */
+function idsOf(incoming: Incoming, revision: Revision | undefined): readonly RequestId[] {
+  if (incoming.kind === "request") return [incoming.message.id];
+  if (incoming.kind !== "batch") return [];
+  assertBatch(incoming.members, revision !== undefined && factsOf(revision).batches);
+  return requestsOf(incoming.members).map(({ id }) => id);
 }
 
 function toSender(head: HttpHead, auth: AuthInfo | undefined) {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Serving } from "../../protocol/negotiate.ts";
-import { createTable, type Lasting } from "./sessions.ts";
+import { createSessionId, createTable, type Lasting } from "./sessions.ts";
 
 const minutes = 60_000;
 
@@ -20,6 +20,11 @@ function createServing() {
   return { serving, end };
 }
 
+function toLasting(id: string, serving: Serving): Lasting {
+  const now = Date.now();
+  return { id, owner: "ann", createdAt: now, usedAt: now, isUsed: false, serving, isBusy: false };
+}
+
 /** A full table, and how often its sessions were looked at. */
 function fill(max: number) {
   const table = createTable<Lasting>({
@@ -27,10 +32,8 @@ function fill(max: number) {
   });
   const looks = { count: 0 };
   const add = (id: string): void => {
-    const now = Date.now();
-    const { serving } = createServing();
-    table.add(id, {
-      ...{ owner: "ann", createdAt: now, usedAt: now, serving },
+    table.add({
+      ...toLasting(id, createServing().serving),
       get isBusy() {
         looks.count++;
         return false;
@@ -68,7 +71,7 @@ describe("a table that is full", () => {
 
   test("leaves unused ones alone where there is room", () => {
     const { table } = fill(3);
-    table.delete("s0", table.find("s0", "ann").serving);
+    table.delete(table.find("s0", "ann"));
     vi.advanceTimersByTime(5 * minutes);
     table.assertRoom();
     expect([...table.values()]).toHaveLength(2);
@@ -78,7 +81,7 @@ describe("a table that is full", () => {
 test("closing ends and awaits handshakes that go on", async () => {
   const { table } = fill(0);
   const { serving, end } = createServing();
-  table.claim("s", serving);
+  table.claim(toLasting("s", serving));
   let isClosed = false;
   const closing = table.close(500).then(() => {
     isClosed = true;
@@ -89,4 +92,11 @@ test("closing ends and awaits handshakes that go on", async () => {
   end();
   await closing;
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test("ids are never alike, however many are drawn", () => {
+  const limits = { max: 1, idleMs: 1, maxAgeMs: 1, maxEvents: 0, maxEventBytes: 0, createId: undefined };
+  const ids = Array.from({ length: 1000 }, () => createSessionId(limits, () => false));
+  expect(new Set(ids).size).toBe(1000);
+  for (const id of ids) expect(id).toMatch(/^[\w-]{32}$/);
 });

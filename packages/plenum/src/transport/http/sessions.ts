@@ -1,21 +1,19 @@
 // The sessions of one HTTP server: made by a handshake, found by their id and their owner, ended by the client, by idleness
 // and by age. Nobody else's session can be told from one that never was.
-
-import type { Endpoint } from "../../protocol/endpoint.ts";
-import { type ServeOptions, type Serving, serve } from "../../protocol/negotiate.ts";
+import type { Serving } from "../../protocol/negotiate.ts";
 import { encodeBase64Url } from "../../util/base64url.ts";
 import { unref } from "../../util/unref.ts";
 import { HttpFault } from "./exchange.ts";
-import { assertSessionId, type HttpSettings, type SessionSettings } from "./options.ts";
-import type { Pulse } from "./pulse.ts";
-import { type EventBudget, EventLog } from "./resume.ts";
-import { SessionChannel } from "./session-channel.ts";
+import { assertSessionId, type SessionSettings } from "./options.ts";
 
-/** What is kept of a session besides: its kind of connection is its own affair. */
+/** What the table knows of a session: its kind of connection is its own affair. */
 export interface Lasting {
+  readonly id: string;
   readonly owner: string;
   readonly createdAt: number;
   usedAt: number;
+  /** Something came of it besides its handshake. */
+  isUsed: boolean;
   readonly serving: Serving;
   readonly isBusy: boolean;
   /** Lets go of what nobody will ask for any more. */
@@ -28,11 +26,11 @@ export interface Table<S extends Lasting> {
   /** Throws an HttpFault: 503 where there are too many. */
   assertRoom(): void;
   /** Keeps a place, and the id, for a session whose handshake goes on. */
-  claim(id: string, serving: Serving): void;
-  add(id: string, session: S): void;
+  claim(session: S): void;
+  add(session: S): void;
   has(id: string): boolean;
-  /** Only if it is this one's: the id may be another's by now. */
-  delete(id: string, serving: Serving): void;
+  /** Only this one: its id may be another's by now. */
+  delete(session: S): void;
   values(): Iterable<S>;
   /** Ends all of them, and the handshakes that go on; settles when they have ended. */
   close(graceMs: number): Promise<void>;
@@ -48,27 +46,24 @@ const unusedMs = 60_000;
 
 export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: SessionSettings): Table<S> {
   const sessions = new Map<string, S>();
-  const claims = new Map<string, Serving>();
-  /** Nothing came of these but their handshake. */
-  const unused = new Set<string>();
+  const claims = new Map<string, S>();
   let isClosed = false;
   let sweptAt = Number.NEGATIVE_INFINITY;
   let timer: ReturnType<typeof setInterval> | undefined;
 
   function isOver(session: S, now: number): boolean {
-    if (now - session.createdAt >= maxAgeMs) return true;
-    // A stream that was open for hours and is lost now is time enough to come back.
-    if (session.isBusy) session.usedAt = now;
-    return now - session.usedAt >= idleMs;
+    return now - session.createdAt >= maxAgeMs || (now - session.usedAt >= idleMs && !session.isBusy);
   }
 
   /** @param isCrowded somebody wants a place: who has made nothing of one gives it up */
   function sweep(isCrowded = false): void {
     const now = Date.now();
     if (isCrowded) sweptAt = now;
-    for (const [id, session] of sessions) {
-      const isUnused = isCrowded && unused.has(id) && now - session.createdAt >= unusedMs;
-      if (isUnused || isOver(session, now)) end(id, session);
+    for (const session of sessions.values()) {
+      // Who loses a stream that was open for hours has time enough to come back.
+      if (session.isBusy) session.usedAt = now;
+      const isUnused = isCrowded && !session.isUsed && now - session.createdAt >= unusedMs;
+      if (isUnused || isOver(session, now)) end(session);
       else session.forget?.(now - lateMs);
     }
     if (sessions.size > 0) return;
@@ -76,9 +71,8 @@ export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: Sessio
     timer = undefined;
   }
 
-  function end(id: string, session: S): void {
-    sessions.delete(id);
-    unused.delete(id);
+  function end(session: S): void {
+    sessions.delete(session.id);
     session.serving.close();
   }
 
@@ -88,11 +82,11 @@ export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: Sessio
       const now = Date.now();
       if (!session || session.owner !== owner) throw noSession();
       if (isOver(session, now)) {
-        end(id, session);
+        end(session);
         throw noSession();
       }
       session.usedAt = now;
-      unused.delete(id);
+      session.isUsed = true;
       return session;
     },
     assertRoom() {
@@ -101,22 +95,18 @@ export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: Sessio
       if (isFull())
         throw new HttpFault(503, "Too many sessions are open. Try again later", -32603, { "retry-after": "30" });
     },
-    claim(id, serving) {
-      claims.set(id, serving);
+    claim(session) {
+      claims.set(session.id, session);
     },
-    add(id, session) {
-      claims.delete(id);
-      sessions.set(id, session);
-      unused.add(id);
+    add(session) {
+      claims.delete(session.id);
+      sessions.set(session.id, session);
       if (isClosed) return;
       const sweepMs = Math.min(longestSweepMs, Math.max(50, Math.min(idleMs, maxAgeMs) / 4));
       timer ??= unref(setInterval(() => sweep(), sweepMs));
     },
-    delete(id, serving) {
-      if (claims.get(id) === serving) claims.delete(id);
-      if (sessions.get(id)?.serving !== serving) return;
-      sessions.delete(id);
-      unused.delete(id);
+    delete(session) {
+      for (const kept of [claims, sessions]) if (kept.get(session.id) === session) kept.delete(session.id);
     },
     has: (id) => sessions.has(id) || claims.has(id),
     values: () => sessions.values(),
@@ -124,9 +114,9 @@ export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: Sessio
       isClosed = true;
       clearInterval(timer);
       timer = undefined;
-      const open = [...claims.values(), ...Array.from(sessions.values(), ({ serving }) => serving)];
-      for (const serving of open) serving.close(graceMs);
-      await Promise.all(open.map(({ closed }) => closed));
+      const open = [...claims.values(), ...sessions.values()];
+      for (const { serving } of open) serving.close(graceMs);
+      await Promise.all(open.map(({ serving }) => serving.closed));
     },
   };
 }
@@ -136,27 +126,23 @@ function noSession(): HttpFault {
 }
 
 const idBytes = 24;
+/** For ids to come: to draw random bytes for one costs as much as for a hundred. */
+const random = new Uint8Array(idBytes * 100);
+let drawn = random.length;
+
+function drawId(): string {
+  if (drawn === random.length) {
+    crypto.getRandomValues(random);
+    drawn = 0;
+  }
+  drawn += idBytes;
+  return encodeBase64Url(random.subarray(drawn - idBytes, drawn));
+}
 
 /** Nobody guesses one, and no two are alike. */
 export function createSessionId({ createId }: SessionSettings, taken: (id: string) => boolean): string {
-  const id = createId ? createId() : encodeBase64Url(crypto.getRandomValues(new Uint8Array(idBytes)));
+  const id = createId ? createId() : drawId();
   assertSessionId(id);
   if (taken(id)) throw new TypeError("sessions.createId gave the id of a session that is open");
   return id;
-}
-
-/** Opens what serves one session; it is in the table once the handshake has succeeded. */
-export function openSession(
-  endpoint: Endpoint,
-  settings: HttpSettings,
-  limits: SessionSettings,
-  options: ServeOptions,
-  budget: EventBudget,
-  pulse: Pulse,
-): { readonly channel: SessionChannel; readonly serving: Serving } {
-  const log = new EventLog(limits.maxEvents, limits.maxEventBytes, budget);
-  const rules = { settings, pulse, polls: () => (serving.revision() ?? "") >= "2025-11-25" };
-  const channel = new SessionChannel(rules, log);
-  const serving: Serving = serve(endpoint, channel, options);
-  return { channel, serving };
 }

@@ -1,21 +1,23 @@
 // HTTP+SSE, the transport of 2024-11-05, on the client's side: one stream of events from the server, whose first event
 // names the URL that messages are posted to. Later revisions deprecate it; servers that speak nothing else are still
 // there. Specification: basic/transports § HTTP with SSE of 2024-11-05.
-import { onAbort } from "../../util/abort.ts";
-import { discard, request, typeOf } from "../http/client-fetch.ts";
-import { type HeaderRecord, nameOfUrl, type TargetSettings } from "../http/client-options.ts";
+import { Stop } from "../../util/stop.ts";
+import { type HeaderRecord, isOk, typeOf } from "../http/client-carrier.ts";
+import { nameOfUrl, type TargetSettings } from "../http/client-options.ts";
 import { readRefusal, toRefused } from "../http/client-refusal.ts";
+import type { Requester } from "../http/client-request.ts";
 import { readEvents } from "../http/event-reader.ts";
 
 export interface OldTransport {
   /** Resolves when the server has taken the message; its answer comes on the stream. Rejects when it has not. */
-  post(text: string, headers: HeaderRecord, what: string, signal: AbortSignal): Promise<void>;
+  post(text: string, headers: HeaderRecord, what: string, stop: Stop): Promise<void>;
 }
 
 export interface OldTransportOptions {
   readonly settings: TargetSettings;
+  readonly request: Requester;
   /** Ends the stream, and with it the session. */
-  readonly signal: AbortSignal;
+  readonly stop: Stop;
   readonly onData: (data: string) => void;
   /** The stream is over. Only after it was opened. */
   readonly onEnd: (cause: unknown) => void;
@@ -26,10 +28,9 @@ const endpointMs = 10_000;
 
 /** Rejects when the URL is none of an HTTP+SSE server, and says why. */
 export function openOldTransport(options: OldTransportOptions): Promise<OldTransport> {
-  const { settings, onData, onEnd } = options;
-  const stop = new AbortController();
-  const { signal } = stop;
-  onAbort(options.signal, () => stop.abort(options.signal.reason));
+  const { settings, request, onData, onEnd } = options;
+  const stop = new Stop();
+  options.stop.onStop(() => stop.stop(options.stop.reason));
   let isOpen = false;
 
   return new Promise((resolve, reject) => {
@@ -37,7 +38,7 @@ export function openOldTransport(options: OldTransportOptions): Promise<OldTrans
 
     function fail(cause: unknown): void {
       clearTimeout(timer);
-      stop.abort();
+      stop.stop();
       if (isOpen) onEnd(cause);
       else reject(cause);
     }
@@ -46,20 +47,20 @@ export function openOldTransport(options: OldTransportOptions): Promise<OldTrans
       const url = toEndpoint(endpoint, settings.url);
       clearTimeout(timer);
       isOpen = true;
-      resolve(createPoster(settings, url));
+      resolve(createPoster(request, url));
     }
 
     async function follow(): Promise<void> {
       const headers = { accept: "text/event-stream" };
-      const response = await request(settings, { method: "GET", url: settings.url, headers, signal });
-      if (!response.ok) throw toRefused(await readRefusal(response, signal), "GET");
-      if (typeOf(response) !== "text/event-stream" || !response.body) {
-        discard(response);
+      const answer = await request({ method: "GET", url: settings.url, headers, stop });
+      if (!isOk(answer)) throw toRefused(await readRefusal(answer), "GET");
+      if (typeOf(answer) !== "text/event-stream") {
+        answer.discard();
         throw new Error("GET was answered with something else than a stream of events");
       }
-      await readEvents(response.body, {
+      await readEvents(answer, {
         maxEventBytes: settings.maxEventBytes,
-        signal,
+        stop,
         onRetry() {},
         onEvent({ event, data }) {
           if (event === "endpoint") {
@@ -89,13 +90,13 @@ function toEndpoint(endpoint: string, base: URL): URL {
   return url;
 }
 
-function createPoster(settings: TargetSettings, url: URL): OldTransport {
+function createPoster(request: Requester, url: URL): OldTransport {
   return {
-    async post(body, own, what, signal) {
+    async post(body, own, what, stop) {
       const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", ...own };
-      const response = await request(settings, { method: "POST", url, headers, body, signal });
-      if (!response.ok) throw toRefused(await readRefusal(response, signal), what);
-      discard(response);
+      const answer = await request({ method: "POST", url, headers, body, stop });
+      if (!isOk(answer)) throw toRefused(await readRefusal(answer), what);
+      answer.discard();
     },
   };
 }

@@ -4,7 +4,7 @@
 import type { Channel, Receiver } from "../../jsonrpc/channel.ts";
 import { formatMessage, type Incoming } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
-import { type Serving, serve } from "../../protocol/negotiate.ts";
+import { type Serving, serveMany } from "../../protocol/negotiate.ts";
 import { toPrincipal } from "../../protocol/principal.ts";
 import { formatEvent } from "../http/event.ts";
 import { type EventSink, HttpFault, type HttpHead } from "../http/exchange.ts";
@@ -12,7 +12,7 @@ import { accepts } from "../http/headers.ts";
 import type { HttpSettings, SessionSettings, SseSettings } from "../http/options.ts";
 import type { Reply } from "../http/reply.ts";
 import { sessionedOf } from "../http/sessioned.ts";
-import { createSessionId, createTable, type Table } from "../http/sessions.ts";
+import { createSessionId, createTable, type Lasting, type Table } from "../http/sessions.ts";
 
 export interface SseServer {
   open(head: HttpHead, auth: AuthInfo | undefined, reply: Reply): void;
@@ -20,23 +20,25 @@ export interface SseServer {
   close(graceMs: number): Promise<void>;
 }
 
-interface Session {
-  readonly owner: string;
-  readonly createdAt: number;
-  usedAt: number;
-  readonly channel: SseChannel;
-  readonly serving: Serving;
-  readonly isBusy: boolean;
-}
-
-class SseChannel implements Channel {
+/** A session is its stream: with it both end. */
+class SseChannel implements Channel, Lasting {
   readonly oneStream = true;
+  readonly id: string;
+  readonly owner: string;
+  readonly createdAt = Date.now();
+  usedAt = this.createdAt;
+  isUsed = false;
+  readonly isBusy = true;
+  readonly serving: Serving;
   readonly #sink: EventSink;
   receiver: Receiver | undefined;
   #isClosed = false;
 
-  constructor(sink: EventSink) {
+  constructor(id: string, owner: string, sink: EventSink, serve: (channel: Channel) => Serving) {
+    this.id = id;
+    this.owner = owner;
     this.#sink = sink;
+    this.serving = serve(this);
   }
 
   open(receiver: Receiver): void {
@@ -61,9 +63,10 @@ export function createSseServer(
   paths: SseSettings,
   limits: SessionSettings,
 ): SseServer {
-  const table: Table<Session> = createTable(limits);
+  const table: Table<SseChannel> = createTable(limits);
   const { maxSubscriptions, askTimeoutMs, maxInFlight } = settings;
-  const options = { revisions: sessionedOf(settings.revisions), maxSubscriptions, askTimeoutMs, maxInFlight };
+  const revisions = sessionedOf(settings.revisions);
+  const serve = serveMany(endpoint, { revisions, maxSubscriptions, askTimeoutMs, maxInFlight });
 
   return {
     open(head, auth, reply) {
@@ -78,28 +81,25 @@ export function createSseServer(
       const id = createSessionId(limits, (taken) => table.has(taken));
       const sink = reply.stream();
       if (reply.isOver) return;
-      const channel = new SseChannel(sink);
-      // The stream is the session: with it both end.
-      reply.onGone(() => channel.close(new Error("The client closed the stream")));
+      const session = new SseChannel(id, toPrincipal(auth), sink, serve);
+      reply.onGone(() => session.close(new Error("The client closed the stream")));
       sink.write(
         formatEvent(`${base}${paths.messagesPath}?sessionId=${encodeURIComponent(id)}`, undefined, "endpoint"),
       );
-      const serving = serve(endpoint, channel, options);
-      const now = Date.now();
-      table.add(id, { owner: toPrincipal(auth), createdAt: now, usedAt: now, channel, serving, isBusy: true });
-      void serving.closed.then(() => table.delete(id, serving));
+      table.add(session);
+      void session.serving.closed.then(() => table.delete(session));
     },
 
     post(incoming, head, auth, reply) {
       const id = new URLSearchParams(head.query).get("sessionId");
       if (id === null)
         throw new HttpFault(400, "sessionId is missing: post to the address that the stream names first");
-      const { channel } = table.find(id, toPrincipal(auth));
+      const { receiver } = table.find(id, toPrincipal(auth));
       if (incoming.kind === "invalid") {
         if (!incoming.answer) throw new HttpFault(400, "Invalid request: the body is no message of JSON-RPC 2.0");
         return reply.json(400, JSON.stringify(incoming.answer));
       }
-      channel.receiver?.receive(incoming, {
+      receiver?.receive(incoming, {
         ...(auth && { auth }),
         header: (name: string): string | undefined => head.header(name),
       });

@@ -2,7 +2,6 @@
 // one turn produced at once, and does not read from a peer that does not take its answers.
 // Specification: basic/transports/stdio; basic/transports § Custom Transports.
 import { Buffer } from "node:buffer";
-import process from "node:process";
 import type { Readable, Writable } from "node:stream";
 import type { Channel, Receiver } from "../../jsonrpc/channel.ts";
 import { formatMessage, type Message, parseMessage, type RequestId, rpcCodes } from "../../jsonrpc/message.ts";

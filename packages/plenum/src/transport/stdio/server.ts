@@ -1,6 +1,6 @@
 // Serves an endpoint on the process's stdin and stdout, in every revision, and ends as a child process should: when its
 // stdin ends, when nobody takes its output, and on a signal. Specification: basic/transports/stdio.
-import process from "node:process";
+// `process` is the global in this room: importing node:process reads all of its properties, a millisecond of every start.
 import { finished, type Readable, type Writable } from "node:stream";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { type ServeOptions, serve } from "../../protocol/negotiate.ts";

@@ -1,6 +1,5 @@
 // The process's stdout while a server speaks on it: the messages have it to themselves, and whatever else the program
 // prints there goes to stderr. Specification: basic/transports/stdio (nothing but messages on stdout).
-import process from "node:process";
 import { Writable } from "node:stream";
 
 export interface Claim {

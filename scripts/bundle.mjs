@@ -1,0 +1,169 @@
+// The code of dist: one file for each export path, one for each room that is loaded on demand, all where their source is in
+// src, and in chunks/ what several of them share. Reading ninety small files took Node longer than running what is in them.
+import { readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { rolldown } from "rolldown";
+import { parseAst } from "rolldown/parseAst";
+
+// Who starts with which files.
+const servers = ["server/tools-server", "protocol/negotiate"];
+const clients = ["client/client", "transport/http/client", "transport/stdio/client"];
+const http = ["transport/http/server", "transport/http/node"];
+const asking = ["server/ask", "protocol/sessioned/ask", "protocol/stateless/replay"];
+
+/**
+ * What several files need goes into the first of these chunks of which every party needs it, so that each loads few files and
+ * little of what only others need. What a file imports is needed by all who need the file: chunks import only chunks above
+ * them, and make no circles. What is in none of them goes where the bundler puts it.
+ */
+const chunks = {
+  core: [servers, clients, asking],
+  connection: [servers, clients],
+  server: [servers],
+  main: [["index"]],
+  headers: [["protocol/header-match"]],
+  "client-http": [clients, http],
+  "client-asking": [clients, asking],
+  "http-asking": [http, asking],
+  client: [["client/client"]],
+  "http-client": [["transport/http/client"]],
+  http: [http],
+  asking: [asking],
+  stdio: [["transport/stdio/client"]],
+};
+
+function nameChunk(files) {
+  const needs = (party) => party.some((file) => files.has(file));
+  return Object.keys(chunks).find((name) => chunks[name].every(needs));
+}
+
+const inert = new Set(["Literal", "Identifier", "ArrowFunctionExpression", "FunctionExpression"]);
+
+/** Whether a bundler could think that making this value does something else, too. */
+function mayAct(node) {
+  switch (node?.type) {
+    case "TSAsExpression":
+    case "TSSatisfiesExpression":
+    case "UnaryExpression":
+      return mayAct(node.expression ?? node.argument);
+    case "ArrayExpression":
+      return node.elements.some(mayAct);
+    case "ObjectExpression":
+      return node.properties.some(
+        (property) => property.type !== "Property" || property.computed || mayAct(property.value),
+      );
+    default:
+      return node != null && !inert.has(node.type);
+  }
+}
+
+/**
+ * Tells bundlers that the constants of a file only are what they are: unused ones may go. They know it of whole files, by
+ * `sideEffects` in package.json, and a chunk is many files in one. Nothing is moved to another line.
+ */
+const markConstants = {
+  name: "mark-constants",
+  transform: {
+    filter: { id: /\.ts$/ },
+    handler(code) {
+      let marked = "";
+      let at = 0;
+      for (const statement of parseAst(code, { lang: "ts" }).body) {
+        const declaration = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
+        if (declaration?.type !== "VariableDeclaration") continue;
+        for (const { init } of declaration.declarations) {
+          if (!mayAct(init)) continue;
+          marked += `${code.slice(at, init.start)}/* @__PURE__ */ (() => (${code.slice(init.start, init.end)}))()`;
+          at = init.end;
+        }
+      }
+      return { code: marked + code.slice(at), map: null };
+    },
+  },
+};
+
+/** Every path of a package.json's exports or imports that leads to source. */
+function listSources(target) {
+  if (typeof target === "string") return target.startsWith("./src/") ? [target] : [];
+  return Object.values(target).flatMap(listSources);
+}
+
+/** Writes the code of a package, and maps to its source, into a folder beside its dist. Throws when it cannot be bundled. */
+export async function bundle(folder, outDir) {
+  const { exports, imports = {}, dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const src = join(folder, "src");
+  const nameOf = (id) => relative(src, id).replaceAll(sep, "/").replace(/\.ts$/, "");
+  const [main] = listSources(exports["."]).map((path) => join(folder, path));
+  const entries = new Set(listSources({ exports, imports }).map((path) => join(folder, path)));
+
+  const emitEntries = {
+    name: "emit-entries",
+    buildStart() {
+      // They export what their source does, and nothing for other files.
+      for (const id of entries) {
+        if (id !== main)
+          this.emitFile({ type: "chunk", id, fileName: `${nameOf(id)}.js`, preserveSignature: "strict" });
+      }
+    },
+    moduleParsed({ dynamicallyImportedIds }) {
+      for (const id of dynamicallyImportedIds) {
+        if (entries.has(id) || !id.startsWith(src)) continue;
+        entries.add(id);
+        this.emitFile({ type: "chunk", id, fileName: `${nameOf(id)}.js` });
+      }
+    },
+  };
+
+  /** The entries from which a file is reached without loading anything on demand. There are no circles. */
+  const reaching = new Map();
+  const listReaching = (id, context) => {
+    if (!reaching.has(id)) {
+      const found = context.getModuleInfo(id).importers.flatMap((importer) => [...listReaching(importer, context)]);
+      reaching.set(id, new Set(entries.has(id) ? [nameOf(id), ...found] : found));
+    }
+    return reaching.get(id);
+  };
+  const isLazy = (id, context) => context.getModuleInfo(id).dynamicImporters.length > 0;
+
+  const bundled = await rolldown({
+    input: { [nameOf(main)]: main },
+    cwd: folder,
+    platform: "neutral",
+    external: [/^node:/, /^#/, ...Object.keys(dependencies)],
+    // What is loaded on demand may be a chunk of others, too.
+    preserveEntrySignatures: "allow-extension",
+    transform: { target: "node20" },
+    // There is nothing to shake off, and it would put the name of a package that applications may have where bundlers see it.
+    treeshake: false,
+    plugins: [emitEntries, markConstants],
+  });
+  try {
+    await bundled.write({
+      dir: outDir,
+      format: "esm",
+      entryFileNames: "[name].js",
+      chunkFileNames: "chunks/[name].js",
+      // Stack traces show the names of the source; shorter ones start no faster.
+      minify: false,
+      minifyInternalExports: false,
+      // Comments belong into declarations, where editors show them. Those for bundlers stay.
+      comments: { legal: false, annotation: true, jsdoc: false },
+      sourcemap: true,
+      codeSplitting: {
+        groups: [
+          {
+            debugName: "parties",
+            name: (id, context) => {
+              if (!id.startsWith(src) || isLazy(id, context)) return undefined;
+              const files = listReaching(id, context);
+              return files.size > 1 ? nameChunk(files) : undefined;
+            },
+            includeDependenciesRecursively: false,
+          },
+        ],
+      },
+    });
+  } finally {
+    await bundled.close();
+  }
+}

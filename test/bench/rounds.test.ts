@@ -1,0 +1,107 @@
+// The benchmark as a program: what it compares with what, and that nothing wrong becomes a figure.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import type { Case, Figures, Target } from "../../bench/case.ts";
+import { cases } from "../../bench/cases.ts";
+import { formatPage } from "../../bench/page.ts";
+import type { Result } from "../../bench/result.ts";
+import { type RoundOptions, runCase } from "../../bench/rounds.ts";
+import { formatTable } from "../../bench/table.ts";
+import { targets } from "../../bench/targets.ts";
+import { root } from "../house/source.ts";
+
+const options: RoundOptions = { roundMs: 50, repeats: 1, waitMs: 0, log: () => {} };
+const machine = { cpu: "test", cores: 1, platform: "linux x64", node: "v20.0.0" };
+const target = (name: string): Target => ({ name, title: name, home: "", packages: [] });
+
+function caseOf(name: string): Case {
+  const found = cases.find((one) => one.name === name);
+  if (!found) throw new Error(`there is no case ${name}`);
+  return found;
+}
+
+function resultOf(...of: Result["cases"]): Result {
+  return { date: "2026-01-02T00:00:00.000Z", machine, versions: {}, roundMs: 50, cases: of };
+}
+
+/** Gives what stands here, round after round. */
+function scripted(script: { readonly [target: string]: readonly (Figures | string)[] }): Case {
+  const next: { [name: string]: number } = {};
+  return {
+    name: "http",
+    help: "what a test says",
+    better: { cpuUs: "low" },
+    variants: () => ["modern-json"],
+    setup: async ({ name }) => name,
+    measure: async (name) => {
+      const index = next[String(name)] ?? 0;
+      next[String(name)] = index + 1;
+      const given = script[String(name)]?.[index];
+      if (given === undefined || typeof given === "string") throw new Error(given ?? "no more rounds");
+      return given;
+    },
+    teardown: () => {},
+  };
+}
+
+test("ratios are to bare of the same round, and their median is taken", async () => {
+  const one = scripted({
+    bare: [{ cpuUs: 10 }, { cpuUs: 40 }, { cpuUs: 20 }],
+    plenum: [{ cpuUs: 15 }, { cpuUs: 80 }, { cpuUs: 22 }],
+  });
+  const { rows } = await runCase(one, [target("bare"), target("plenum")], { ...options, repeats: 3 });
+  expect(rows[1]).toMatchObject({ median: { cpuUs: 22 }, ratio: { cpuUs: 1.5 }, baseline: "modern-json" });
+});
+
+test("a target that fails has an error and no figures, and the others have theirs", async () => {
+  const one = scripted({ bare: [{ cpuUs: 10 }, { cpuUs: 10 }], plenum: [{ cpuUs: 15 }, "a wrong answer: 42"] });
+  const result = await runCase(one, [target("bare"), target("plenum")], { ...options, repeats: 2 });
+  expect(result.rows[1]).toMatchObject({ error: "a wrong answer: 42", median: {}, ratio: {} });
+  expect(result.rows[0]?.median).toEqual({ cpuUs: 10 });
+  const text = formatTable(resultOf(result));
+  expect(text).toContain("http, plenum, modern-json: a wrong answer: 42");
+});
+
+test("the page says which goals are met, and which are not", async () => {
+  const of = async (cpuUs: number) => {
+    const one = scripted({ bare: [{ cpuUs: 10 }], plenum: [{ cpuUs }] });
+    return formatPage(resultOf(await runCase(one, [target("bare"), target("plenum")], options)));
+  };
+  const title = "HTTP 2026-07-28, JSON answer, 64 in flight: server CPU / bare";
+  const met = await of(15);
+  expect(met).toContain(`| ${title} | ≤ 1.6 | 1.5 | met |`);
+  expect(met).not.toContain("## What is not met");
+  const unmet = await of(17);
+  expect(unmet).toContain(`| ${title} | ≤ 1.6 | 1.7 | **not met** |`);
+  expect(unmet).toContain(`## What is not met, and why\n\n- ${title}\n`);
+});
+
+// A server whose echo is wrong now and then.
+const folder = mkdtempSync(join(tmpdir(), "plenum-bench-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+cpSync(join(root, "bench", "peers", "common.mjs"), join(folder, "common.mjs"));
+cpSync(join(root, "bench", "peers", "bare"), join(folder, "broken"), { recursive: true });
+const common = readFileSync(join(folder, "common.mjs"), "utf8");
+const wrong = common.replace("echo: ({ text }) => text,", 'echo: ({ text }) => (/7$/.test(text) ? "wrong" : text),');
+writeFileSync(join(folder, "common.mjs"), wrong);
+
+const bare = targets.find(({ name }) => name === "bare") as Target;
+const broken: Target = { ...bare, name: "broken", home: join(folder, "broken") };
+
+test.each(["stdio", "http", "calls"])("a wrong echo is an error of %s", async (name) => {
+  expect(wrong).not.toBe(common);
+  const { rows } = await runCase(caseOf(name), [bare, broken], { ...options, modes: ["stdio", "session-json"] });
+  const errors = rows.map((row) => [row.target, row.error]);
+  const own = errors.filter(([of]) => of === "broken");
+  expect(own.length).toBeGreaterThan(0);
+  for (const [, error] of own) expect(error).toContain("a wrong answer");
+  expect(errors.filter(([of]) => of === "bare").every(([, error]) => error === undefined)).toBe(true);
+});
+
+test("a server that does not start is an error that says why", async () => {
+  const missing: Target = { ...bare, name: "missing", stdio: ["nothing.mjs"] };
+  const { rows } = await runCase(caseOf("stdio"), [missing], options);
+  expect(rows[0]?.error).toMatch(/the server ended \(1\): .*nothing\.mjs/s);
+});
