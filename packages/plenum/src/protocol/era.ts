@@ -4,7 +4,9 @@ import type { Answer, Connection } from "../jsonrpc/connection.ts";
 import type { Exchange } from "../jsonrpc/exchange.ts";
 import type { Notification, Request } from "../jsonrpc/message.ts";
 import type { Change, Endpoint } from "./endpoint.ts";
-import type { Revision } from "./revisions.ts";
+import { metaKeys, metaOf } from "./meta.ts";
+import { findMethod } from "./methods.ts";
+import { factsOf, type Revision } from "./revisions.ts";
 
 /** What an era is given to serve one connection. */
 export interface Ground {
@@ -15,6 +17,12 @@ export interface Ground {
   /** Every revision that is served here, of either era, newest first. */
   readonly supported: readonly Revision[];
   readonly limits: Limits;
+}
+
+/** What the connections of one endpoint share. */
+export interface SessionedGround extends Omit<Ground, "connection" | "oneStream"> {
+  /** Those of `supported` that are of this era. */
+  readonly offered: readonly Revision[];
 }
 
 export interface Limits {
@@ -31,4 +39,12 @@ export interface Era {
   changed(change: Exclude<Change, { kind: "closing" }>): void;
   /** The connection is gone, or about to be: release what is held for it. */
   close(): void;
+}
+
+/** A request says which era it belongs to: by its `_meta`, or by a method that only one era has. */
+export function isStateless(request: Request): boolean {
+  const meta = metaOf(request.params);
+  if (Object.hasOwn(meta, metaKeys.protocolVersion) || Object.hasOwn(meta, metaKeys.clientCapabilities)) return true;
+  const method = findMethod(request.method);
+  return method !== undefined && factsOf(method.since).era === "stateless";
 }

@@ -6,108 +6,15 @@ import type { Exchange } from "../jsonrpc/exchange.ts";
 import { isRequestId, type Notification, type Request, type RequestId, type Single } from "../jsonrpc/message.ts";
 import { toLine } from "../util/quote.ts";
 import type { Change, Endpoint } from "./endpoint.ts";
-import type { Era } from "./era.ts";
-import { metaKeys, metaOf } from "./meta.ts";
-import { findMethod } from "./methods.ts";
-import { factsOf, type Revision, revisions } from "./revisions.ts";
-import { Sessioned, type SessionedGround } from "./sessioned/open.ts";
+import { type Era, isStateless } from "./era.ts";
+import { factsOf, type Revision } from "./revisions.ts";
+import { type Common, type ServeOptions, type Serving, toCommon } from "./serving.ts";
+import { Sessioned } from "./sessioned/open.ts";
 import { openStateless } from "./stateless/open.ts";
 
-export interface ServeOptions {
-  /** The revisions to speak. Default: all. */
-  readonly revisions?: readonly Revision[];
-  /** Resources that one peer may watch at a time. Default 1000. */
-  readonly maxSubscriptions?: number;
-  /** How long an ask (elicitation, sampling, roots) waits for its answer. Default 10 minutes. */
-  readonly askTimeoutMs?: number;
-  /** Requests of one peer that may be open at once. Default 10 000. */
-  readonly maxInFlight?: number;
-}
-
-/** An endpoint at work on one channel. */
-export interface Serving {
-  /**
-   * Ends subscriptions, gives what is open `graceMs` to be answered (default 0), answers the rest with an error, closes the
-   * channel. Called again, the shorter time holds.
-   */
-  close(graceMs?: number): void;
-  /** Settles when the channel is closed, from whichever side. */
-  readonly closed: Promise<void>;
-  /** What a handshake agreed on, if there was one. */
-  revision(): Revision | undefined;
-}
-
-/** Requests that are each answered by themselves, whoever sent them: nothing is kept from one to the next. */
-export interface EachServing {
-  /** The error's HTTP status is `statusOf` its answer. */
-  request(request: Request, exchange: Exchange): Answer | Promise<Answer>;
-  /** Answers the subscriptions that are open. */
-  close(): void;
-}
-
-/** Serves the stateless era where every request has a stream of its own. */
-export function serveEach(endpoint: Endpoint, options: ServeOptions = {}): EachServing {
-  const stateless = openStateless({ ...toCommon(endpoint, options), connection: noConnection, oneStream: false });
-  const unwatch = endpoint.watch((change) => {
-    if (change.kind !== "closing") return stateless.changed(change);
-    unwatch();
-    stateless.close();
-  });
-  return {
-    request: (request, exchange) => stateless.request(request, exchange),
-    close() {
-      unwatch();
-      stateless.close();
-    },
-  };
-}
-
-/**
- * Serves a sessioned revision without sessions: a handshake opens nothing, and calls come without one. The client is
- * nobody that can be asked.
- */
-export function serveUnbound(endpoint: Endpoint, revision: Revision, options: ServeOptions = {}): EachServing {
-  const common = toCommon(endpoint, options);
-  return {
-    request: (request, exchange) =>
-      new Sessioned(common, noConnection, request.method === "initialize" ? undefined : revision).request(
-        request,
-        exchange,
-      ),
-    close() {},
-  };
-}
-
-/** For what no revision sends without a session: questions, and changes that nobody asked about. */
-const noConnection: Connection = {
-  open() {},
-  closed: true,
-  inFlight: 0,
-  request: async () => ({ kind: "lost", cause: undefined }),
-  notify() {},
-  touch: () => false,
-  drop() {},
-  hold: () => () => {},
-  cancel: () => false,
-  close() {},
-};
-
-/** What all channels of an endpoint have in common. */
-interface Common extends SessionedGround {
-  readonly speaksStateless: boolean;
-  readonly maxInFlight: number | undefined;
-}
-
-function toCommon(
-  endpoint: Endpoint,
-  { revisions: spoken = revisions, maxSubscriptions = 1000, askTimeoutMs = 600_000, maxInFlight }: ServeOptions,
-): Common {
-  const supported = [...revisions].reverse().filter((revision) => spoken.includes(revision));
-  if (supported.length === 0) throw new TypeError("No revision to serve");
-  const offered = supported.filter((revision) => factsOf(revision).era === "sessioned");
-  const speaksStateless = offered.length < supported.length;
-  return { endpoint, supported, offered, speaksStateless, maxInFlight, limits: { maxSubscriptions, askTimeoutMs } };
-}
+export type { EachServing, ServeOptions, Serving } from "./serving.ts";
+export { serveUnbound } from "./sessioned/each.ts";
+export { serveEach } from "./stateless/each.ts";
 
 /** Serves an endpoint to whoever is at the other end of the channel, in every revision. */
 export function serve(endpoint: Endpoint, channel: Channel, options: ServeOptions = {}): Serving {
@@ -249,14 +156,6 @@ class ChannelServing implements Serving, ConnectionOptions {
     });
     return this.#stateless;
   }
-}
-
-/** A request says which era it belongs to: by its `_meta`, or by a method that only one era has. */
-export function isStateless(request: Request): boolean {
-  const meta = metaOf(request.params);
-  if (Object.hasOwn(meta, metaKeys.protocolVersion) || Object.hasOwn(meta, metaKeys.clientCapabilities)) return true;
-  const method = findMethod(request.method);
-  return method !== undefined && factsOf(method.since).era === "stateless";
 }
 
 function toAbortReason(reason: unknown): DOMException | undefined {

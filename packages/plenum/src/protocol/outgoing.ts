@@ -4,6 +4,7 @@ import type { Connection } from "../jsonrpc/connection.ts";
 import { isRequestId, type JsonObject, type Notification, type RequestId } from "../jsonrpc/message.ts";
 import { onAbort } from "../util/abort.ts";
 import { callBack } from "../util/call-back.ts";
+import { addMembers } from "../util/members.ts";
 import { quote, toLine } from "../util/quote.ts";
 import { hasCapability, toCapabilities } from "./capabilities.ts";
 import type { Result } from "./endpoint.ts";
@@ -59,7 +60,7 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
     // Unique among all that this client ever sends: progress that comes late is nobody's.
     const token = watcher && nextToken++;
     const _meta = token === undefined ? meta : { ...meta, progressToken: token };
-    const given = fitParams(name, _meta ? { ...params, _meta } : params, revision);
+    const given = fitParams(name, _meta ? withMeta(params, _meta) : params, revision);
     if (signal?.aborted) resultOf({ kind: "aborted", reason: signal.reason }, describe(name, params));
     if (watcher && token !== undefined) watchers.set(token, watcher);
     let unlisten: (() => void) | undefined;
@@ -117,6 +118,12 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
       );
     },
   };
+}
+
+function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
+  const whole = addMembers({}, params);
+  whole._meta = _meta;
+  return whole;
 }
 
 function hasMembers(value: JsonObject): boolean {

@@ -2,6 +2,7 @@
 // results fitted and checked, and the few values that must be rebuilt rather than trimmed.
 import { isObject, type JsonObject, type Request } from "../jsonrpc/message.ts";
 import { dataKeywords, schemaMapKeywords } from "../schema/nesting.ts";
+import { addMembers } from "../util/members.ts";
 import { quote } from "../util/quote.ts";
 import type { Result } from "./endpoint.ts";
 import { McpError } from "./errors.ts";
@@ -25,8 +26,7 @@ export function readParams(
     throw new McpError("invalid_params", `Invalid params for ${method?.name ?? quote(request.method)}: ${problem}`);
   if (!request.params) return { params: none, meta: none };
   if (request.params._meta === undefined) return { params: request.params, meta: none };
-  const { _meta, ...params } = request.params;
-  return { params, meta: metaOf(request.params) };
+  return { params: addMembers({}, request.params, "_meta"), meta: metaOf(request.params) };
 }
 
 /** The result as the revision may carry it. Throws McpError `invalid_result` when no fitting makes it right. */

@@ -32,6 +32,11 @@ export function isRevision(value: unknown): value is Revision {
   return (revisions as readonly unknown[]).includes(value);
 }
 
+/** Those of them that have sessions. */
+export function sessionedOf(all: readonly Revision[]): readonly Revision[] {
+  return all.filter((revision) => facts[revision].era === "sessioned");
+}
+
 export function factsOf(revision: Revision): RevisionFacts {
   return facts[revision];
 }

@@ -238,6 +238,20 @@ export class CallContext implements Context<never> {
   finish(): void {
     this.#progress?.flush();
   }
+
+  /** The same for a handler that takes its time. */
+  finishAfter<T>(given: PromiseLike<T>): Promise<T> {
+    return Promise.resolve(given).then(
+      (value) => {
+        this.finish();
+        return value;
+      },
+      (error) => {
+        this.finish();
+        throw error;
+      },
+    );
+  }
 }
 
 let asking: Promise<typeof Asks> | undefined;

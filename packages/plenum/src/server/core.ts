@@ -9,8 +9,8 @@ import { findMethod } from "../protocol/methods.ts";
 import type { Middleware, Next } from "../protocol/middleware.ts";
 import type { CacheScope, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import type { Store } from "../store/store.ts";
-import { attempt } from "../util/attempt.ts";
 import { type Secret, toSecrets } from "../util/secret.ts";
+import { isThenable } from "../util/thenable.ts";
 import { CallContext, type Context, type ContextOptions, type LogEntry } from "./context.ts";
 import type { Cursors } from "./cursor.ts";
 import { assertFunction, toDefinition } from "./definition.ts";
@@ -164,29 +164,37 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     logsPerSecond,
   };
 
+  /** What answers a call at the end of all middleware. */
   function dispatch(call: Call): Result | Promise<Result> {
     const handler = handlers.get(call.method) ?? methods.get(call.method);
     if (!handler) throw methodNotFound(call.method);
     // A ping asks whether we are there, not whether we are ready.
-    if (lifespan.isOpen || call.method === "ping") return answer(handler, call);
-    return lifespan.open().then(() => answer(handler, call));
-  }
-
-  function answer(handler: Handler, call: Call): Result | Promise<Result> {
+    if (!lifespan.isOpen && call.method !== "ping") return lifespan.open().then(() => dispatch(call));
     // Nobody may wait for it any more.
     assertOpen(call.link);
     const ctx = new CallContext(call, contexts);
-    return attempt(
-      () => handler(call.params, ctx),
-      (result) => {
-        ctx.finish();
-        return result;
-      },
-      (error) => {
-        ctx.finish();
-        throw error;
-      },
-    );
+    let given: Result | Promise<Result>;
+    try {
+      given = handler(call.params, ctx);
+    } catch (error) {
+      ctx.finish();
+      throw error;
+    }
+    if (isThenable(given)) return ctx.finishAfter(given);
+    ctx.finish();
+    return given;
+  }
+
+  /** Throws what the caller may be told of. */
+  function fail(error: unknown, call: Call): never {
+    if (error instanceof McpError && isTellable(error)) throw error;
+    const errorId = mask(error, call.method, call.link.ended);
+    throw new McpError("internal_error", `Internal error (${errorId})`, { data: { errorId } });
+  }
+
+  function assertResult(result: Result, call: Call): Result {
+    if (!isObject(result)) fail(new TypeError(`The result of ${call.method} must be an object`), call);
+    return result;
   }
 
   function capabilities(): ServerCapabilities {
@@ -245,16 +253,18 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     },
     watch: watchers.add,
     report: (error, { method }) => mask(error, method),
-    call: (call) => {
-      const fail = (error: unknown): never => {
-        if (error instanceof McpError && isTellable(error)) throw error;
-        const errorId = mask(error, call.method, call.link.ended);
-        throw new McpError("internal_error", `Internal error (${errorId})`, { data: { errorId } });
-      };
-      return attempt(
-        () => run(call),
-        (result) => (isObject(result) ? result : fail(new TypeError(`The result of ${call.method} must be an object`))),
-        fail,
+    call(call) {
+      let given: Result | Promise<Result>;
+      try {
+        given = run(call);
+      } catch (error) {
+        return fail(error, call);
+      }
+      if (!isThenable(given)) return assertResult(given, call);
+      // One step for both: whatever waits here, every call waits for.
+      return Promise.resolve(given).then(
+        (result) => assertResult(result, call),
+        (error) => fail(error, call),
       );
     },
     handle(method, handler) {

@@ -9,8 +9,8 @@ import { type Content, type Icon, isContent, type Meta, type Tool, type ToolAnno
 import { anyRoot, toFault } from "../protocol/revise.ts";
 import type { InferInput, InferOutput } from "../schema/infer.ts";
 import { type AnySchema, formatIssues, type Schema, toSchema, type ValidationResult } from "../schema/standard.ts";
-import { attempt, isThenable } from "../util/attempt.ts";
 import { quote } from "../util/quote.ts";
+import { isThenable } from "../util/thenable.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
 import { type Awaitable, assertFunction, toDefinition } from "./definition.ts";
@@ -114,11 +114,11 @@ export function offerTools<L>(core: Core<L>): ToolMethods<L> {
       "tools/list": listPages({ ...core.pages, member: "tools", registry, items: (entry) => [entry.definition] }),
       "tools/call"(params, ctx) {
         const entry = registry.get(params.name as string);
-        const unknown = (): McpError => new McpError("invalid_params", `Unknown tool: ${quote(params.name as string)}`);
-        if (!entry) throw unknown();
-        if (!entry.visible) return callTool(core, entry, params, ctx);
+        if (entry && !entry.visible) return callTool(core, entry, params, ctx);
+        const unknown = new McpError("invalid_params", `Unknown tool: ${quote(params.name as string)}`);
+        if (!entry) throw unknown;
         return isVisible(entry, ctx).then((isSeen) => {
-          if (!isSeen) throw unknown();
+          if (!isSeen) throw unknown;
           return callTool(core, entry, params, ctx);
         });
       },
@@ -129,42 +129,72 @@ export function offerTools<L>(core: Core<L>): ToolMethods<L> {
 
 /** Runs a tool. Throws McpError for what is not the tool's own failure. */
 function callTool<L>(core: Core<L>, entry: ToolEntry, params: JsonObject, ctx: CallContext): Result | Promise<Result> {
-  const { name } = entry.definition;
-  const read = ({ arguments: given }: JsonObject): JsonObject => {
-    if (!isObject(given)) return {};
-    // Some hosts send nested arguments as JSON text.
-    return core.lenientArguments ? unpackNested(entry, given) : given;
-  };
-  const fail = (error: unknown): Result => {
-    if (error instanceof ToolError) return toFault(error.message);
-    if (error instanceof McpError && isTellable(error)) throw error;
-    return toFault(`Internal error (${core.mask(error, `tools/call ${name}`, ctx.ended)})`);
-  };
-  const handle = (args: ValidationResult<unknown>): Result | Promise<Result> => {
-    if ("issues" in args)
-      throw new McpError("invalid_arguments", `Invalid arguments for tool "${name}": ${formatIssues(args.issues)}`);
-    assertOpen(ctx);
-    const returned = entry.handler(args.value as never, ctx as never);
-    return isThenable(returned)
-      ? Promise.resolve(returned).then((value) => toResult(value, entry))
-      : toResult(returned, entry);
-  };
-  const validate = (): Result | Promise<Result> => {
-    const args = entry.input.validate(read(params));
-    return args instanceof Promise ? args.then(handle) : handle(args);
-  };
-  return attempt<Result, Result>(
+  let given: unknown;
+  try {
     // What middleware has changed is no mismatch of the client's.
-    entry.mirrored.length > 0 && ctx.sender?.mirrorsParams
-      ? async () => {
-          const { assertMirrored } = await import("../protocol/header-match.ts");
-          assertMirrored(entry.mirrored, read(ctx.sent ?? params), ctx.sender as Sender);
-          return validate();
-        }
-      : validate,
-    (result) => result,
-    fail,
+    const isMirrored = entry.mirrored.length > 0 && ctx.sender?.mirrorsParams;
+    const args = isMirrored ? compare(core, entry, params, ctx) : readArguments(core, entry, params);
+    given = args instanceof Promise ? args.then((checked) => handle(entry, checked, ctx)) : handle(entry, args, ctx);
+  } catch (error) {
+    return toFailure(core, entry, error, ctx);
+  }
+  if (!isThenable(given)) return conclude(core, entry, given, ctx);
+  return Promise.resolve(given).then(
+    (returned) => conclude(core, entry, returned, ctx),
+    (error) => toFailure(core, entry, error, ctx),
   );
+}
+
+/** What a handler has returned, as a result. */
+function conclude<L>(core: Core<L>, entry: ToolEntry, returned: unknown, ctx: CallContext): Result | Promise<Result> {
+  try {
+    const result = toResult(returned, entry);
+    return result instanceof Promise ? result.catch((error) => toFailure(core, entry, error, ctx)) : result;
+  } catch (error) {
+    return toFailure(core, entry, error, ctx);
+  }
+}
+
+/** The arguments as the tool's schema has them, once they are known to stand in the headers too. */
+async function compare<L>(
+  core: Core<L>,
+  entry: ToolEntry,
+  params: JsonObject,
+  ctx: CallContext,
+): Promise<ValidationResult<unknown>> {
+  const { assertMirrored } = await import("../protocol/header-match.ts");
+  assertMirrored(entry.mirrored, toArguments(core, entry, ctx.sent ?? params), ctx.sender as Sender);
+  return readArguments(core, entry, params);
+}
+
+function readArguments<L>(
+  core: Core<L>,
+  entry: ToolEntry,
+  params: JsonObject,
+): ReturnType<Schema<unknown>["validate"]> {
+  return entry.input.validate(toArguments(core, entry, params));
+}
+
+function toArguments<L>(core: Core<L>, entry: ToolEntry, { arguments: given }: JsonObject): JsonObject {
+  if (!isObject(given)) return {};
+  // Some hosts send nested arguments as JSON text.
+  return core.lenientArguments ? unpackNested(entry, given) : given;
+}
+
+function handle({ definition, handler }: ToolEntry, args: ValidationResult<unknown>, ctx: CallContext): unknown {
+  if ("issues" in args)
+    throw new McpError(
+      "invalid_arguments",
+      `Invalid arguments for tool "${definition.name}": ${formatIssues(args.issues)}`,
+    );
+  assertOpen(ctx);
+  return handler(args.value as never, ctx as never);
+}
+
+function toFailure<L>(core: Core<L>, { definition }: ToolEntry, error: unknown, ctx: CallContext): Result {
+  if (error instanceof ToolError) return toFault(error.message);
+  if (error instanceof McpError && isTellable(error)) throw error;
+  return toFault(`Internal error (${core.mask(error, `tools/call ${definition.name}`, ctx.ended)})`);
 }
 
 /** What reads a file gives a promise: it is waited for. */

@@ -30,6 +30,12 @@ export class Deadlines<T extends Timed> {
     this.#running.delete(one);
   }
 
+  /** Nothing more is to come. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
   // Not set anew whenever the oldest is done: under load it looks once in a while, and finds the next.
   readonly #look = (): void => {
     this.#timer = undefined;

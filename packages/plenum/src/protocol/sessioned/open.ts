@@ -3,10 +3,10 @@
 import type { Answer, Connection } from "../../jsonrpc/connection.ts";
 import type { Exchange } from "../../jsonrpc/exchange.ts";
 import type { JsonObject, Notification, Request } from "../../jsonrpc/message.ts";
-import { isThenable } from "../../util/attempt.ts";
+import { isThenable } from "../../util/thenable.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Ask, Call, Caller, Change, Description, Result } from "../endpoint.ts";
-import type { Era, Ground } from "../era.ts";
+import type { Era, SessionedGround } from "../era.ts";
 import { McpError, methodNotFound, toErrorObject } from "../errors.ts";
 import { type LinkEnds, toCall } from "../link.ts";
 import { findMethod, isIn, type Method, requestIn } from "../methods.ts";
@@ -27,12 +27,6 @@ function loadAsking(): NonNullable<typeof asking> {
 
 /** What only a client that begins in the wrong way is told. */
 const loadRefusals = () => import("../refusals.ts");
-
-/** What the connections of one endpoint share. */
-export interface SessionedGround extends Omit<Ground, "connection" | "oneStream"> {
-  /** Those of `supported` that are of this era. */
-  readonly offered: readonly Revision[];
-}
 
 /** The era for one connection: its session, once a handshake has opened one. */
 export class Sessioned implements Era, LinkEnds {

@@ -1,6 +1,7 @@
 // How the stateless era reads a request's `_meta` and writes results: `resultType` on each, the server's name in
 // `_meta`, cache hints where the method has them. Specification: basic/index § _meta, server/utilities/caching.
 import { isObject, type JsonObject, PreparedJson } from "../../jsonrpc/message.ts";
+import { addMembers } from "../../util/members.ts";
 import type { Caller, Description, Endpoint, Result } from "../endpoint.ts";
 import { metaKeys, metaOf } from "../meta.ts";
 import type { Method } from "../methods.ts";
@@ -41,10 +42,10 @@ function dress(method: Method | undefined, result: Result, revision: Revision, e
   const resultType = result.resultType ?? "complete";
   // A result that says itself how long it may be kept knows better; one that is not final is not kept at all.
   const hints = method?.cached && resultType === "complete" ? endpoint.cacheHints() : undefined;
-  const _meta = result._meta ? { ...metaOf(result), [metaKeys.serverInfo]: info } : { [metaKeys.serverInfo]: info };
-  // The first place in it is for what it is, whatever else a result says of itself.
-  const dressed: { [key: string]: unknown } = { resultType, ...hints, ...result, _meta };
-  dressed.resultType = resultType;
+  const _meta = addMembers({}, metaOf(result));
+  _meta[metaKeys.serverInfo] = info;
+  const dressed = addMembers({ resultType, ...hints }, result, "resultType");
+  dressed._meta = _meta;
   return reviseResult(method, dressed, revision);
 }
 

@@ -3,7 +3,8 @@
 import type { Answer } from "../../jsonrpc/connection.ts";
 import type { Exchange } from "../../jsonrpc/exchange.ts";
 import type { JsonObject, Request } from "../../jsonrpc/message.ts";
-import { attempt, isThenable } from "../../util/attempt.ts";
+import { addMembers } from "../../util/members.ts";
+import { isThenable } from "../../util/thenable.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Ask, Call, Description, Result } from "../endpoint.ts";
 import type { Era, Ground } from "../era.ts";
@@ -22,9 +23,12 @@ import type { Filter, Subscription, Told, Watch } from "./watch.ts";
 function toCopy<T>(value: T): T {
   if (typeof value !== "object" || !value) return value;
   if (Array.isArray(value)) return value.map(toCopy) as T;
-  const copy = { ...value };
-  for (const name in copy) copy[name] = toCopy(copy[name]);
-  return copy;
+  const copy = addMembers({}, value as JsonObject);
+  for (const name in copy) {
+    const inner = copy[name];
+    if (typeof inner === "object") copy[name] = toCopy(inner);
+  }
+  return copy as T;
 }
 
 /** What only a client that begins in the wrong way is told. */
@@ -108,11 +112,7 @@ class Turn implements LinkEnds {
       this.#call = call;
       if (name === "subscriptions/listen") return this.#listen(call);
       const isRetry = method?.asks && (call.params.requestState ?? call.params.inputResponses) !== undefined;
-      return attempt(
-        () => (isRetry ? this.#round().then((round) => this.#run(round.call)) : this.#run(call)),
-        (result) => this.#encode(result),
-        (error) => this.#fail(error),
-      );
+      return isRetry ? this.#retry() : this.#run(call);
     } catch (error) {
       return this.#fail(error);
     }
@@ -140,26 +140,39 @@ class Turn implements LinkEnds {
     return this.#opening;
   }
 
-  #run(call: Call): Result | Promise<Result> {
-    return attempt<Result, Result | Promise<Result>>(
-      () => {
-        const given = this.#ground.endpoint.call(call);
-        if (!isThenable(given)) return given;
-        return new Promise((resolve, reject) => {
-          this.#giveUp = () => resolve({});
-          given.then(resolve, reject);
-        });
-      },
-      (result) => (this.#opening || result.resultType === "input_required" ? this.#settle(result) : result),
-      (error) => {
-        if (!this.#opening) throw error;
-        return this.#settle({}, { error });
-      },
-    );
+  async #retry(): Promise<Answer> {
+    try {
+      const { call } = await this.#round();
+      return await this.#run(call);
+    } catch (error) {
+      return this.#fail(error);
+    }
   }
 
-  async #settle(result: Result, failure?: { readonly error: unknown }): Promise<Result> {
-    return (await this.#round()).settle(result, failure);
+  #run(call: Call): Answer | Promise<Answer> {
+    const given = this.#ground.endpoint.call(call);
+    if (!isThenable(given)) return this.#conclude(given);
+    return new Promise((resolve) => {
+      this.#giveUp = () => resolve(this.#conclude({}));
+      given.then(
+        (result) => resolve(this.#conclude(result)),
+        (error) => resolve(this.#opening ? this.#settle({}, { error }) : this.#fail(error)),
+      );
+    });
+  }
+
+  /** A call in which somebody asked is settled by its round. */
+  #conclude(result: Result): Answer | Promise<Answer> {
+    const isAsking = this.#opening || result.resultType === "input_required";
+    return isAsking ? this.#settle(result) : this.#encode(result);
+  }
+
+  async #settle(result: Result, failure?: { readonly error: unknown }): Promise<Answer> {
+    try {
+      return this.#encode(await (await this.#round()).settle(result, failure));
+    } catch (error) {
+      return this.#fail(error);
+    }
   }
 
   async #listen(call: Call): Promise<Answer> {
@@ -173,7 +186,7 @@ class Turn implements LinkEnds {
       const watching = await loadWatching(watch, missed);
       // Before anybody looks for each of the resources.
       watching.assertFew(wanted, watch);
-      const result = await this.#run(call);
+      const result = await endpoint.call(call);
       const tag = { [metaKeys.subscriptionId]: this.#exchange.id };
       listening = watching.listen(watch, this.#exchange, { ...wanted, ...result }, tag, missed);
     } catch (error) {

@@ -14,7 +14,14 @@ export type Part = readonly [
 ];
 
 /** An object shape, prepared: its members, those that tell it from others, and what may stand in its place. */
-export type Form = readonly [name: string, parts: readonly Part[], tags: readonly Part[], others: readonly string[]];
+export type Form = readonly [
+  name: string,
+  parts: readonly Part[],
+  tags: readonly Part[],
+  others: readonly string[],
+  byKey: ReadonlyMap<string, Part>,
+  required: number,
+];
 
 /** An expression, prepared: its check, the object shapes among its items, and what arrays and objects in it hold. */
 export type Type = readonly [check: Check, forms: readonly Form[], inner: string | undefined];
@@ -67,7 +74,7 @@ export function createSheet(changes: string, before?: Sheet): Sheet {
         ]);
     }
     const parts = [...found.values()];
-    return [name, parts, parts.filter((part) => part[4]), others];
+    return [name, parts, parts.filter((part) => part[4]), others, found, parts.filter((part) => !part[2]).length];
   });
 
   const typeOf = once((expression: string): Type => {
@@ -128,7 +135,25 @@ function checkForms(forms: readonly Form[], value: JsonObject): string | undefin
     const kinds = forms.map(([name, , [own]]) => (tag ? own?.[3](0)?.slice(9) : name));
     return `${tag ? step(tag[0]) : ""} must be ${kinds.join(" or ")}`;
   }
-  for (const part of form[1]) {
+  return isRight(form, value) ? undefined : explain(form, value);
+}
+
+/** By the members that there are: most shapes know many more, and to look for what is absent is slow. */
+function isRight([, , , , byKey, required]: Form, value: JsonObject): boolean {
+  let missing = required;
+  for (const key in value) {
+    const part = byKey.get(key);
+    const inner = part && value[key];
+    if (inner === undefined) continue;
+    if (part?.[3](inner)) return false;
+    if (!part?.[2]) missing--;
+  }
+  return missing < 1;
+}
+
+/** The first fault in the order of the shape. */
+function explain([, parts]: Form, value: JsonObject): string | undefined {
+  for (const part of parts) {
     const inner = value[part[0]];
     const found = (inner !== undefined || !part[2]) && part[3](inner);
     if (found) return step(part[0]) + found;

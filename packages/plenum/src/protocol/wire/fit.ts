@@ -18,10 +18,7 @@ export function createFits(own: Sheet, all: readonly Sheet[]): (expression: stri
     if (inner === asIs && !strange[0] && forms.every((form) => fits.get(form) === asIs)) return asIs;
     return (value) => {
       if (typeof value !== "object" || !value) return value;
-      if (!isObject(value) || !forms[0]) {
-        const each = Object.keys(value).map((key) => [key, inner] as const);
-        return alter(value, each);
-      }
+      if (!isObject(value) || !forms[0]) return alter(value, () => inner);
       const stranger = choose(strange, value);
       const known = stranger ? retold[stranger[0]]?.(value) : value;
       const form = known && pick(forms, known);
@@ -44,25 +41,26 @@ export function createFits(own: Sheet, all: readonly Sheet[]): (expression: stri
         });
     }
     if (!fits.size) return asIs;
-    // A list is gone through more quickly.
-    const list = [...fits];
+    const fitAt = (key: string): Fit | undefined => fits.get(key);
     // Where a message holds one block, several become several messages.
     const splits = name === "SamplingMessage" && !own.typeOf("SamplingContent")[2];
     return (value: JsonObject) =>
       splits && Array.isArray(value.content)
-        ? value.content.map((content) => alter({ ...value, content }, list))
-        : alter(value, list);
+        ? value.content.map((content) => alter({ ...value, content }, fitAt))
+        : alter(value, fitAt);
   }
 
   return fitOf;
 }
 
-/** The value with what is under these keys fitted; what becomes undefined is left out. */
-function alter(value: object, fits: readonly (readonly [string, Fit])[]): object {
+/** The value with its members fitted; what becomes undefined is left out. Most have few of those that their shape knows. */
+function alter(value: object, fitAt: (key: string) => Fit | undefined): object {
+  const given = value as { readonly [key: string]: unknown };
   let copy = value as { [key: string]: unknown };
-  for (const [key, fit] of fits) {
-    const inner = copy[key];
-    const next = fit(inner);
+  for (const key in given) {
+    const fit = fitAt(key);
+    const inner = given[key];
+    const next = fit ? fit(inner) : inner;
     if (next === inner) continue;
     if (copy === value) copy = (Array.isArray(value) ? [...value] : { ...value }) as typeof copy;
     if (next === undefined) delete copy[key];

@@ -1,7 +1,7 @@
 // Batches of JSON-RPC messages over HTTP, which 2025-03-26 alone has: what is wrong with one is found before any of its
 // members is looked at by anybody.
 import type { Request, Single } from "../../jsonrpc/message.ts";
-import { isStateless } from "../../protocol/negotiate.ts";
+import { isStateless } from "../../protocol/era.ts";
 import { HttpFault } from "./exchange.ts";
 
 export function requestsOf(members: readonly Single[]): Request[] {

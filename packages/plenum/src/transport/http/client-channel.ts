@@ -173,7 +173,8 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       if (!state.old && post.method === "initialize" && options.verdict === "sse") await goOld(post.stop);
       if (state.old) return await postOld(state.old, post);
       unheard.add(post);
-      const headers = { "content-type": "application/json", accept, ...post.headers };
+      const headers: { [name: string]: string } = { "content-type": "application/json", accept };
+      for (const name in post.headers) headers[name] = post.headers[name] as string;
       const { text: body, stop } = post;
       const answer = await request({ method: "POST", url: settings.url, headers, body, stop });
       unheard.delete(post);

@@ -91,7 +91,7 @@ export function createNodeCarrier(): Carrier | undefined {
       resolve(toAnswer(response, stop, done));
     });
     request.on("error", (error) => {
-      if (isAnswered || stop.isStopped || !isUnheard(request, method, error)) return over(error);
+      if (isAnswered || stop.isStopped || !isUnheard(request, error)) return over(error);
       end();
       clearTimeout(timer);
       start(asked, resolve, reject);
@@ -141,12 +141,12 @@ function toRaw({ headers, body }: Asked, host: string, isSecure: boolean): strin
 }
 
 /**
- * The server had closed a connection that was kept for it, and cannot have acted on the request: it may go on another. What
- * was written whole is not sent again, unless it only asks for a stream: its server may have ended while it was at work.
+ * The server had closed a connection that was kept for it, and cannot have acted on the request, which was not written whole: it
+ * may go on another. What was written is not sent again: its server may have ended while it was at work.
  */
-function isUnheard(request: ClientRequest, method: Asked["method"], error: NodeJS.ErrnoException): boolean {
+function isUnheard(request: ClientRequest, error: NodeJS.ErrnoException): boolean {
   const isGone = error.code === "ECONNRESET" || error.code === "EPIPE";
-  return request.reusedSocket && isGone && (method === "GET" || error.syscall === "write");
+  return request.reusedSocket && isGone && error.syscall === "write";
 }
 
 /** @param done to be called when nothing more comes of it */

@@ -1,6 +1,6 @@
 // Which era an HTTP request belongs to: the one place where that is read, for all five revisions on one endpoint.
 import type { Incoming } from "../../jsonrpc/message.ts";
-import { isStateless } from "../../protocol/negotiate.ts";
+import { isStateless } from "../../protocol/era.ts";
 import { type EraName, factsOf, revisions } from "../../protocol/revisions.ts";
 
 const firstModern = revisions.find((revision) => factsOf(revision).era === "stateless") as string;

@@ -2,22 +2,20 @@
 // with a request is found here, before any handler runs.
 import { type Incoming, parseMessage } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
-import { factsOf } from "../../protocol/revisions.ts";
+import { sessionedOf } from "../../protocol/revisions.ts";
 import { Bag } from "../../util/bag.ts";
-import { createSseServer } from "../sse/server.ts";
 import { admit } from "./admit.ts";
 import type { Answering, AnsweringGround } from "./answering.ts";
 import { createCors } from "./cors.ts";
 import { eraOf } from "./era.ts";
 import { HttpFault, type HttpRequest, type Outlet, type RouteAnswer } from "./exchange.ts";
 import { accepts, isJsonType } from "./headers.ts";
+import type { Legacy } from "./legacy.ts";
 import { type Observed, observe, toByteLength } from "./observe.ts";
 import type { HttpSettings } from "./options.ts";
 import { createGuard } from "./origin.ts";
 import type { Pulse } from "./pulse.ts";
 import { Reply, type ReplyGround } from "./reply.ts";
-import { createSessioned, sessionedOf } from "./sessioned.ts";
-import { createSessionless } from "./sessionless.ts";
 import { createStateless } from "./stateless.ts";
 
 export interface HttpCore {
@@ -37,15 +35,23 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
   const isObserved = settings.onAccess !== undefined || settings.onMetrics !== undefined;
   const guard = createGuard(settings);
   const cors = createCors(settings.cors, guard);
-  const isModern = settings.revisions.some((revision) => factsOf(revision).era === "stateless");
-  const hasLegacy = sessionedOf(settings.revisions).length > 0;
+  const legacyCount = sessionedOf(settings.revisions).length;
+  const isModern = legacyCount < settings.revisions.length;
+  const hasLegacy = legacyCount > 0;
+  const hasSessions = hasLegacy && sessions !== false;
   const open = new Bag<Answering>();
   const left = new Set<Answering>();
   const ground: AnsweringGround = { endpoint, settings, pulse, open, left };
   const stateless = createStateless(endpoint, settings, ground);
-  const sessioned = hasLegacy && sessions ? createSessioned(endpoint, settings, sessions, pulse) : undefined;
-  const sessionless = hasLegacy && !sessions ? createSessionless(endpoint, settings, ground) : undefined;
-  const old = sse && sessions ? createSseServer(endpoint, settings, sse, sessions) : undefined;
+  let legacy: Legacy | undefined;
+  let loading: Promise<Legacy> | undefined;
+  const loadLegacy = (): Promise<Legacy> => {
+    loading ??= import("./legacy.ts").then(({ createLegacy }) => {
+      legacy = createLegacy(endpoint, settings, ground);
+      return legacy;
+    });
+    return loading;
+  };
   /** `entering`: not known yet what they want, or from whom. */
   const counts = { inFlight: 0, streams: 0, entering: 0 };
   let isClosing = false;
@@ -108,21 +114,35 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     return read(request, note).then((incoming) => take(incoming, request, auth, reply, note));
   }
 
-  function take(incoming: Incoming, request: HttpRequest, auth: AuthInfo | undefined, reply: Reply, note: Note): void {
+  function take(
+    incoming: Incoming,
+    request: HttpRequest,
+    auth: AuthInfo | undefined,
+    reply: Reply,
+    note: Note,
+  ): Promise<void> | undefined {
     if (incoming.kind === "invalid") {
       const { answer } = incoming;
       if (!answer) throw new HttpFault(400, "Invalid request: the body is no message of JSON-RPC 2.0");
       reply.json(400, JSON.stringify(answer));
-      return;
+      return undefined;
     }
     const version = request.header("mcp-protocol-version");
     note?.(() => ({ revision: version }));
     // Nobody is there to be answered any more.
-    if (reply.isOver) return;
+    if (reply.isOver) return undefined;
     const isStateless = isModern && (!hasLegacy || eraOf(version, incoming) === "stateless");
     if (isStateless) stateless.post(incoming, request, auth, reply);
-    else if (sessioned) sessioned.post(incoming, request, auth, reply);
-    else sessionless?.(incoming, request, auth, reply);
+    else if (legacy) legacy.post(incoming, request, auth, reply);
+    else return withLegacy(reply, ({ post }) => post(incoming, request, auth, reply));
+    return undefined;
+  }
+
+  /** What one of the older clients wants, as soon as it can be had. */
+  async function withLegacy(reply: Reply, run: (legacy: Legacy) => void): Promise<void> {
+    const loaded = legacy ?? (await loadLegacy());
+    assertNotClosing();
+    if (!reply.isOver) run(loaded);
   }
 
   async function route(request: HttpRequest, reply: Reply): Promise<boolean> {
@@ -163,15 +183,16 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     const { method } = request;
     if (place === "mcp" && method === "POST") return post(request, auth, reply, note);
     if (place === "messages" && method === "POST")
-      return read(request, note).then((incoming) => old?.post(incoming, request, auth, reply));
-    if (place === "sse" && method === "GET") old?.open(request, auth, reply);
-    else if (place === "mcp" && sessioned && method === "GET") sessioned.get(request, auth, reply);
-    else if (place === "mcp" && sessioned && method === "DELETE") sessioned.delete(request, auth, reply);
-    else {
-      const allow = place === "sse" ? "GET" : place === "messages" || !sessioned ? "POST" : "GET, POST, DELETE";
-      throw new HttpFault(405, "Method not allowed", -32600, { allow });
-    }
-    return Promise.resolve();
+      return read(request, note).then((incoming) =>
+        withLegacy(reply, (older) => older.sse?.post(incoming, request, auth, reply)),
+      );
+    if (place === "sse" && method === "GET") return withLegacy(reply, (older) => older.sse?.open(request, auth, reply));
+    if (place === "mcp" && hasSessions && method === "GET")
+      return withLegacy(reply, (older) => older.sessioned?.get(request, auth, reply));
+    if (place === "mcp" && hasSessions && method === "DELETE")
+      return withLegacy(reply, (older) => older.sessioned?.delete(request, auth, reply));
+    const allow = place === "sse" ? "GET" : place === "messages" || !hasSessions ? "POST" : "GET, POST, DELETE";
+    throw new HttpFault(405, "Method not allowed", -32600, { allow });
   }
 
   function fail(error: unknown, request: HttpRequest, reply: Reply): void {
@@ -213,18 +234,18 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
       }
     },
 
-    disconnect: (retryMs) => sessioned?.disconnect(retryMs),
+    disconnect: (retryMs) => legacy?.sessioned?.disconnect(retryMs),
 
     async close(graceMs) {
       isClosing = true;
       unwatch();
       stateless.close();
       const until = Date.now() + graceMs;
-      const ending = [sessioned?.close(graceMs), old?.close(graceMs)];
+      const ending = loading?.then((older) => older.close(graceMs));
       while (open.size + counts.entering > 0 && Date.now() < until)
         await new Promise((resolve) => setTimeout(resolve, 5));
       giveUp();
-      await Promise.all(ending);
+      await ending;
     },
   };
 }

@@ -31,9 +31,26 @@ export function readBody(request: Mounted, maxBytes: number, bodies: Bodies): Pr
 
 const ignore = (): void => {};
 
+/** Where a request has its reader: with it, listeners need not be made for each. */
+const own: unique symbol = Symbol("plenum.body");
+
+type Read = Mounted & { [own]?: BodyReader };
+
+function onData(this: Read, chunk: Buffer): void {
+  this[own]?.take(chunk);
+}
+
+function onEnd(this: Read): void {
+  this[own]?.end();
+}
+
+function onCut(this: Read): void {
+  this[own]?.cut();
+}
+
 class BodyReader implements Timed {
   lateAt = 0;
-  readonly #request: IncomingMessage;
+  readonly #request: Read;
   readonly #bodies: Bodies;
   readonly #maxBytes: number;
   readonly #resolve: (text: string) => void;
@@ -45,7 +62,7 @@ class BodyReader implements Timed {
   #isOver = false;
 
   constructor(
-    request: IncomingMessage,
+    request: Read,
     bodies: Bodies,
     maxBytes: number,
     resolve: (text: string) => void,
@@ -61,10 +78,11 @@ class BodyReader implements Timed {
   begin(): void {
     const request = this.#request;
     if (Number(request.headers["content-length"] ?? 0) > this.#maxBytes) this.fail(tooLarge(this.#maxBytes));
-    else if (request.destroyed) this.#cut();
+    else if (request.destroyed) this.cut();
     else {
       this.#bodies.add(this);
-      request.on("data", this.#take).on("end", this.#end).on("error", this.#cut).on("close", this.#cut);
+      request[own] = this;
+      request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
     }
   }
 
@@ -72,12 +90,12 @@ class BodyReader implements Timed {
     if (this.#isOver) return;
     this.#over();
     // What comes still is read and dropped: the answer gives the connection its end.
-    this.#request.off("data", this.#take);
+    this.#request.off("data", onData);
     this.#request.on("error", ignore).resume();
     this.#reject(fault);
   }
 
-  readonly #take = (chunk: Buffer): void => {
+  take(chunk: Buffer): void {
     this.#length += chunk.length;
     if (this.#length > this.#maxBytes) this.fail(tooLarge(this.#maxBytes));
     else if (!this.#first) this.#first = chunk;
@@ -85,20 +103,20 @@ class BodyReader implements Timed {
       this.#rest ??= [this.#first];
       this.#rest.push(chunk);
     }
-  };
+  }
 
-  readonly #end = (): void => {
+  end(): void {
     if (this.#isOver) return;
     this.#over();
     const bytes = this.#rest ? Buffer.concat(this.#rest, this.#length) : (this.#first ?? Buffer.alloc(0));
     if (isUtf8(bytes)) this.#resolve(decode(bytes));
     else this.#reject(notUtf8());
-  };
+  }
 
-  readonly #cut = (): void => {
+  cut(): void {
     // Nearly always it has come whole by then: a fault is dear.
     if (!this.#isOver) this.fail(new HttpFault(400, "The body was cut off"));
-  };
+  }
 
   #over(): void {
     this.#isOver = true;

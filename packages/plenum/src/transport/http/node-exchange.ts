@@ -156,12 +156,16 @@ export class NodeExchange implements HttpRequest, Outlet {
     return this.#response.destroyed || this.#response.headersSent;
   }
 
-  #toSent(headers: Headers, body: string | undefined, isCut: boolean): { [name: string]: string | number } {
-    const sent: { [name: string]: string | number } = { ...headers };
-    if (body !== undefined) sent["content-length"] = Buffer.byteLength(body);
-    if (isCut) sent.connection = "close";
-    // HTTP/2 has no such header.
-    if (this.#request.httpVersionMajor > 1) delete sent.connection;
+  /** As a list of names and values, which Node takes as it is. */
+  #toSent(headers: Headers, body: string | undefined, isCut: boolean): string[] {
+    const isHttp2 = this.#request.httpVersionMajor > 1;
+    const sent: string[] = [];
+    for (const name in headers) {
+      // One connection has many of them in HTTP/2, and no such header.
+      if (!(name === "connection" && (isCut || isHttp2))) sent.push(name, headers[name] as string);
+    }
+    if (body !== undefined) sent.push("content-length", `${Buffer.byteLength(body)}`);
+    if (isCut && !isHttp2) sent.push("connection", "close");
     return sent;
   }
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { createCore, type HttpCore } from "./handler.ts";
-import { createBodies } from "./node-body.ts";
+import { type Bodies, createBodies } from "./node-body.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { type HttpOptions, type HttpSettings, readOptions, toSettings } from "./options.ts";
 import { checkExposure, toReachable } from "./origin.ts";
@@ -68,8 +68,12 @@ const extraNames = ["port", "host", "maxHeaderBytes", "headerTimeoutMs", "maxCon
 export function toNodeHandler(endpoint: Endpoint, options: HttpOptions = {}): NodeHandler {
   const settings = toSettings(options, "toNodeHandler");
   const core = openCore(endpoint, settings, "toNodeHandler");
-  return Object.assign(toListener(core, settings), {
-    close: (graceMs = 5000) => core.close(graceMs),
+  const bodies = createBodies(settings.bodyTimeoutMs);
+  return Object.assign(toListener(core, settings, bodies), {
+    async close(graceMs = 5000) {
+      await core.close(graceMs);
+      bodies.close();
+    },
     disconnect: (retryMs?: number) => core.disconnect(retryMs),
   });
 }
@@ -90,7 +94,8 @@ export async function serveHttp(endpoint: Endpoint, options: ServeHttpOptions = 
   const exposure = checkExposure(host, settings);
   if (exposure) throw new TypeError(`serveHttp: ${exposure}`);
   const core = openCore(endpoint, settings, "serveHttp");
-  const listener = toListener(core, settings);
+  const bodies = createBodies(settings.bodyTimeoutMs);
+  const listener = toListener(core, settings, bodies);
   const server = createServer(
     {
       maxHeaderSize: Math.min(maxHeaderBytes, mostHeaderBytes),
@@ -132,6 +137,7 @@ export async function serveHttp(endpoint: Endpoint, options: ServeHttpOptions = 
     const timer = setTimeout(() => server.closeAllConnections(), 1000);
     await closed;
     clearTimeout(timer);
+    bodies.close();
   }
 
   const serving: HttpServing = {
@@ -161,9 +167,8 @@ function openCore(endpoint: Endpoint, settings: HttpSettings, name: string): Htt
   return createCore(traced, settings, createSharedPulse(periodOf(settings)));
 }
 
-function toListener(core: HttpCore, settings: HttpSettings) {
-  const { bodyTimeoutMs, readerTimeoutMs } = settings;
-  const ground = { readerTimeoutMs, bodies: createBodies(bodyTimeoutMs) };
+function toListener(core: HttpCore, { readerTimeoutMs }: HttpSettings, bodies: Bodies) {
+  const ground = { readerTimeoutMs, bodies };
   return (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = new NodeExchange(request, response, ground);
     core.handle(exchange, exchange);

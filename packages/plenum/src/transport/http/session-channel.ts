@@ -3,13 +3,13 @@
 // Idle, it is this one object: most sessions are, most of the time.
 import type { Channel, Receiver } from "../../jsonrpc/channel.ts";
 import { formatMessage, type Incoming, type Message, type RequestId } from "../../jsonrpc/message.ts";
-import type { Sender } from "../../protocol/endpoint.ts";
 import { McpError } from "../../protocol/errors.ts";
 import type { Serving } from "../../protocol/negotiate.ts";
 import type { HttpSettings, SessionSettings } from "./options.ts";
 import type { Pulse } from "./pulse.ts";
 import type { Reply } from "./reply.ts";
 import { type EventBudget, EventLog } from "./resume.ts";
+import type { HttpSender } from "./sender.ts";
 import { type OnAnswer, SessionStream, type StreamOwner } from "./session-stream.ts";
 import type { Lasting } from "./sessions.ts";
 
@@ -104,17 +104,17 @@ export class SessionChannel implements Channel, Lasting, StreamOwner {
    * Takes the body of a POST that has requests; the reply is answered when they are.
    * @param onAnswer gives the id of the session that the answer opens, if it does
    */
-  receive(incoming: Incoming, ids: readonly RequestId[], sender: Sender, reply: Reply, onAnswer?: OnAnswer): void {
+  receive(incoming: Incoming, ids: readonly RequestId[], sender: HttpSender, reply: Reply, onAnswer?: OnAnswer): void {
     const stream = new SessionStream(this.#nextStream++, ids, this);
     this.#byRequest ??= new Map();
     for (const id of ids) this.#byRequest.set(id, stream);
     stream.begin(reply, onAnswer);
-    const disconnect = (retryMs?: number): void => stream.disconnect(retryMs);
-    this.#receiver?.receive(incoming, this.polls ? { ...sender, disconnect } : sender);
+    if (this.polls) sender.disconnect = (retryMs) => stream.disconnect(retryMs);
+    this.#receiver?.receive(incoming, sender);
   }
 
   /** Takes a body that is not answered. */
-  take(incoming: Incoming, sender: Sender): void {
+  take(incoming: Incoming, sender: HttpSender): void {
     this.#receiver?.receive(incoming, sender);
   }
 

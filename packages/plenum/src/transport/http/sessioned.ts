@@ -4,7 +4,7 @@ import { formatMessage, type Incoming, type RequestId } from "../../jsonrpc/mess
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { serveMany } from "../../protocol/negotiate.ts";
 import { toPrincipal } from "../../protocol/principal.ts";
-import { factsOf, isRevision, type Revision } from "../../protocol/revisions.ts";
+import { factsOf, isRevision, type Revision, sessionedOf } from "../../protocol/revisions.ts";
 import { assertBatch, requestsOf } from "./batch.ts";
 import { HttpFault, type HttpHead } from "./exchange.ts";
 import { accepts } from "./headers.ts";
@@ -12,6 +12,7 @@ import type { HttpSettings, SessionSettings } from "./options.ts";
 import type { Pulse } from "./pulse.ts";
 import type { Reply } from "./reply.ts";
 import { EventBudget, parseEventId } from "./resume.ts";
+import { HttpSender } from "./sender.ts";
 import { SessionChannel, type SessionGround } from "./session-channel.ts";
 import { createSessionId, createTable, type Table } from "./sessions.ts";
 
@@ -30,11 +31,6 @@ const statelessNeeds = ". 2026-07-28 has no sessions: it needs MCP-Protocol-Vers
 
 /** Of all sessions together, for each byte that one may have: most keep nothing most of the time. */
 const sharedEvents = 32;
-
-/** The revisions that have sessions, of those that are served. */
-export function sessionedOf(revisions: readonly Revision[]): readonly Revision[] {
-  return revisions.filter((revision) => factsOf(revision).era === "sessioned");
-}
 
 /**
  * The version of a request without `_meta`. Throws an HttpFault, 400, for one that is not served.
@@ -91,7 +87,7 @@ export function createSessioned(
       table.add(session);
       return session.id;
     };
-    session.receive(incoming, [id], toSender(head, auth), reply, opened);
+    session.receive(incoming, [id], new HttpSender(head, auth), reply, opened);
   }
 
   return {
@@ -106,8 +102,8 @@ export function createSessioned(
         const error = { code: -32600, message: "Invalid request: this id is still open" };
         return reply.json(400, formatMessage({ jsonrpc: "2.0", id: taken, error }));
       }
-      if (ids.length > 0) return session.receive(incoming, ids, toSender(head, auth), reply);
-      session.take(incoming, toSender(head, auth));
+      if (ids.length > 0) return session.receive(incoming, ids, new HttpSender(head, auth), reply);
+      session.take(incoming, new HttpSender(head, auth));
       reply.empty(202);
     },
 
@@ -144,8 +140,4 @@ function idsOf(incoming: Incoming, revision: Revision | undefined): readonly Req
   if (incoming.kind !== "batch") return [];
   assertBatch(incoming.members, revision !== undefined && factsOf(revision).batches);
   return requestsOf(incoming.members).map(({ id }) => id);
-}
-
-function toSender(head: HttpHead, auth: AuthInfo | undefined) {
-  return { ...(auth && { auth }), header: (name: string): string | undefined => head.header(name) };
 }

@@ -1,15 +1,16 @@
 // Streamable HTTP of 2025-03-26 to 2025-11-25 without sessions: any process can answer any request. Nothing can be asked of
 // the client, and nothing reaches it outside its requests.
 import type { ErrorResponse, Incoming, Request, RequestId } from "../../jsonrpc/message.ts";
-import type { AuthInfo, Endpoint, Sender } from "../../protocol/endpoint.ts";
-import { serveUnbound } from "../../protocol/negotiate.ts";
-import { factsOf, type Revision } from "../../protocol/revisions.ts";
+import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
+import { factsOf, type Revision, sessionedOf } from "../../protocol/revisions.ts";
+import { serveUnbound } from "../../protocol/sessioned/each.ts";
 import { Answering, type AnsweringGround, type Rules } from "./answering.ts";
 import { assertBatch, requestsOf } from "./batch.ts";
 import { HttpFault, type HttpHead } from "./exchange.ts";
 import type { HttpSettings } from "./options.ts";
 import type { Reply } from "./reply.ts";
-import { readVersion, sessionedOf } from "./sessioned.ts";
+import { HttpSender } from "./sender.ts";
+import { readVersion } from "./sessioned.ts";
 
 /** What a client speaks that does not say so: the revision before there was a header for it. */
 const unstated: Revision = "2025-03-26";
@@ -34,7 +35,7 @@ export function createSessionless(endpoint: Endpoint, settings: HttpSettings, gr
     const revision = readVersion(head, spoken) ?? (spoken.includes(unstated) ? unstated : spoken[0]);
     const ruled = revision && rules.get(revision);
     if (!ruled) throw new HttpFault(400, "No revision of this kind is spoken here");
-    const sender: Sender = { ...(auth && { auth }), header: (name) => head.header(name) };
+    const sender = new HttpSender(head, auth);
     if (incoming.kind === "request") return Answering.begin(ground, ruled, [incoming.message], sender, reply);
     // Notifications and responses belong to what is not there.
     if (incoming.kind !== "batch") return reply.empty(202);

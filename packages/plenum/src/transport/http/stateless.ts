@@ -7,14 +7,15 @@ import {
   type Request,
   type RequestId,
 } from "../../jsonrpc/message.ts";
-import type { AuthInfo, Endpoint, Sender } from "../../protocol/endpoint.ts";
+import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { statusOf, toErrorObject } from "../../protocol/errors.ts";
-import { serveEach } from "../../protocol/negotiate.ts";
+import { serveEach } from "../../protocol/stateless/each.ts";
 import { Answering, type AnsweringGround, type Rules } from "./answering.ts";
 import { HttpFault, type HttpHead } from "./exchange.ts";
 import { assertMirrored, assertSpoken } from "./mirror.ts";
 import type { HttpSettings } from "./options.ts";
 import type { Reply } from "./reply.ts";
+import { HttpSender } from "./sender.ts";
 
 export interface Stateless {
   post(incoming: Incoming, head: HttpHead, auth: AuthInfo | undefined, reply: Reply): void;
@@ -45,12 +46,7 @@ export function createStateless(endpoint: Endpoint, settings: HttpSettings, grou
     }
     // A subscription has nothing but its stream.
     if (request.method === "subscriptions/listen") reply.assertMayStream();
-    const sender: Sender = {
-      ...(auth && { auth }),
-      header: (name) => head.header(name),
-      mirrorsParams: true,
-    };
-    Answering.begin(ground, rules, [request], sender, reply);
+    Answering.begin(ground, rules, [request], new HttpSender(head, auth, true), reply);
   }
 
   return {

@@ -6,12 +6,13 @@ import { formatMessage, type Incoming } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { type Serving, serveMany } from "../../protocol/negotiate.ts";
 import { toPrincipal } from "../../protocol/principal.ts";
+import { sessionedOf } from "../../protocol/revisions.ts";
 import { formatEvent } from "../http/event.ts";
 import { type EventSink, HttpFault, type HttpHead } from "../http/exchange.ts";
 import { accepts } from "../http/headers.ts";
 import type { HttpSettings, SessionSettings, SseSettings } from "../http/options.ts";
 import type { Reply } from "../http/reply.ts";
-import { sessionedOf } from "../http/sessioned.ts";
+import { HttpSender } from "../http/sender.ts";
 import { createSessionId, createTable, type Lasting, type Table } from "../http/sessions.ts";
 
 export interface SseServer {
@@ -99,10 +100,7 @@ export function createSseServer(
         if (!incoming.answer) throw new HttpFault(400, "Invalid request: the body is no message of JSON-RPC 2.0");
         return reply.json(400, JSON.stringify(incoming.answer));
       }
-      receiver?.receive(incoming, {
-        ...(auth && { auth }),
-        header: (name: string): string | undefined => head.header(name),
-      });
+      receiver?.receive(incoming, new HttpSender(head, auth));
       reply.empty(202);
     },
 
