@@ -218,7 +218,15 @@ class PeerConnection implements Connection, Notifier {
       if (responses.length > 0) this.#write(responses, about);
       else if (about !== undefined) this.#channel.dismiss?.(about);
     };
-    for (const member of members) {
+    // They are all open at once, also where the first is answered before the last is looked at.
+    const ids = new Set<RequestId>();
+    const runs = members.filter((member) => {
+      const isTwice = member.kind === "request" && ids.has(member.message.id);
+      if (isTwice) collect(refusal("this id is still open", member.message.id));
+      else if (member.kind === "request") ids.add(member.message.id);
+      return !isTwice;
+    });
+    for (const member of runs) {
       if (member.kind !== "request") {
         this.#receive(member, sender, collect);
         continue;
