@@ -1,7 +1,7 @@
 // How the driver speaks MCP over HTTP: the headers and messages of a mode, a started server, and load on it.
 import type { Target } from "../case.ts";
 import { type Answer, HttpConnection } from "./http-connection.ts";
-import { cpuMs } from "./machine.ts";
+import { cpuMs, stayAwake } from "./machine.ts";
 import { findPort, type Started, type StartOptions, startProgram, stop, waitForPort } from "./process.ts";
 import { percentiles } from "./statistics.ts";
 
@@ -186,7 +186,12 @@ export async function load({ peer, pid }: HttpServer, inFlight: number, ms: numb
       connection.close();
     }
   };
-  await Promise.all(Array.from({ length: inFlight }, worker));
+  const rest = inFlight > 1 ? stayAwake() : undefined;
+  try {
+    await Promise.all(Array.from({ length: inFlight }, worker));
+  } finally {
+    rest?.();
+  }
   const count = times.length;
   const wallMs = performance.now() - started;
   const { user, system } = process.cpuUsage(own);
@@ -203,5 +208,5 @@ export async function load({ peer, pid }: HttpServer, inFlight: number, ms: numb
 export async function warm(server: HttpServer, maxMs: number, request: Request = server.peer.echo()): Promise<void> {
   const end = performance.now() + Math.max(1_000, maxMs);
   let count = 0;
-  while (count < 8_000 && performance.now() < end) count += (await load(server, 32, 250, request)).count;
+  while (count < 20_000 && performance.now() < end) count += (await load(server, 32, 250, request)).count;
 }

@@ -95,3 +95,18 @@ export async function waitForQuiet(maxMs: number, share = 0.06): Promise<number>
   }
   return waited();
 }
+
+/**
+ * Keeps this process from sleeping until the returned function is called. Whoever writes to a socket pays for waking who reads
+ * it, in a virtual machine dearly: a server that is slower than its driver would be charged for that, one that is as fast not.
+ */
+export function stayAwake(): () => void {
+  let isAwake = true;
+  const turn = (): void => {
+    if (isAwake) setImmediate(turn);
+  };
+  turn();
+  return () => {
+    isAwake = false;
+  };
+}

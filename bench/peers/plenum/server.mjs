@@ -46,6 +46,8 @@ if (transport === "stdio") {
   const { serveHttp } = await import("plenum/http/node");
   await serveHttp(server, {
     port,
+    // As where OpenTelemetry is not installed: the workspace has it, for tests.
+    telemetry: false,
     ...(mode.startsWith("stateless") && { sessions: false }),
     ...(keepsEvents && { sessions: { maxEvents: 1e6, maxEventBytes: 1e9 }, maxQueuedBytes: 1e9 }),
     ...(mode.includes("sse") && { answers: "stream" }),

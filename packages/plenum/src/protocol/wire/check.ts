@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../../jsonrpc/message.ts";
 import type { Check } from "./shape.ts";
 
 /** One member of a shape; with the texts that it may be, it tells its shape from others. */
-export type Part = readonly [
+export type Part = [
   key: string,
   expression: string,
   optional: boolean,
@@ -57,21 +57,24 @@ export function createSheet(changes: string, before?: Sheet): Sheet {
     const text = shapes.get(name) ?? "";
     for (const [, mark, key, link, type] of text.matchAll(/([&|-]?)([^\s?:]+)([?:]?)(\S*)/g) as Iterable<Groups>) {
       const expression = type || (shapes.has(key) ? key : "string");
-      let made: Type | undefined;
       if (mark === "|") others.push(...key.split("|"));
       else if (mark === "&") for (const part of formOf(key)[1]) found.set(part[0], part);
       else if (mark) found.delete(key);
-      else
-        found.set(key, [
+      else {
+        // What it is a shape of may be this very one: it is looked up by the first value.
+        const check: Check = (value) => {
+          part[3] = typeOf(expression)[0];
+          return part[3](value);
+        };
+        const part: Part = [
           key,
           expression,
           link === "?",
-          (value) => {
-            made ??= typeOf(expression);
-            return made[0](value);
-          },
+          check,
           expression[0] === "'" && expression.slice(1).split("|'"),
-        ]);
+        ];
+        found.set(key, part);
+      }
     }
     const parts = [...found.values()];
     return [name, parts, parts.filter((part) => part[4]), others, found, parts.filter((part) => !part[2]).length];
@@ -98,7 +101,10 @@ export function createSheet(changes: string, before?: Sheet): Sheet {
       inner ||= of;
     }
     const problem = ` must be ${kinds.join(" or ") || "an object"}`;
+    const [only = isObject] = tests;
+    const isLeaf = !forms[0] && !inner && !tests[1];
     const check: Check = (value) => {
+      if (isLeaf) return only(value) ? undefined : problem;
       if (forms[0] && isObject(value)) return checkForms(forms, value);
       for (const test of tests) {
         const found = test(value);
