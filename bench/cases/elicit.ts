@@ -3,7 +3,7 @@
 import { baselineName, type Case, type Target } from "../case.ts";
 import { describe, type HttpServer, initializeParams, type Message, messagesOf, startHttp } from "../drive/http.ts";
 import type { HttpConnection } from "../drive/http-connection.ts";
-import { cpuMs } from "../drive/machine.ts";
+import { cpuMs, stayAwake } from "../drive/machine.ts";
 import { stop } from "../drive/process.ts";
 import { round } from "../drive/statistics.ts";
 
@@ -108,7 +108,12 @@ async function load(ready: Ready, ms: number): Promise<{ count: number; wallMs: 
       beside.close();
     }
   };
-  await Promise.all(Array.from({ length: inFlight }, worker));
+  const rest = stayAwake();
+  try {
+    await Promise.all(Array.from({ length: inFlight }, worker));
+  } finally {
+    rest();
+  }
   return { count, wallMs: performance.now() - started, cpuUs: ((cpuMs(pid) - cpu) * 1000) / count };
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Case } from "../case.ts";
 import { hookArgs, readHeap } from "../drive/heap.ts";
 import { type HttpPeer, type HttpServer, startHttp } from "../drive/http.ts";
-import { cpuMs } from "../drive/machine.ts";
+import { cpuMs, stayAwake } from "../drive/machine.ts";
 import { stop } from "../drive/process.ts";
 import { round } from "../drive/statistics.ts";
 
@@ -24,7 +24,12 @@ async function create(peer: HttpPeer, count: number, maxMs: number): Promise<{ m
     }
     connection.close();
   };
-  await Promise.all(Array.from({ length: inFlight }, worker));
+  const rest = stayAwake();
+  try {
+    await Promise.all(Array.from({ length: inFlight }, worker));
+  } finally {
+    rest();
+  }
   if (ids.size !== made) throw new Error(`only ${ids.size} of ${made} sessions have an id of their own`);
   return { made, ms: performance.now() - started };
 }
@@ -38,7 +43,7 @@ export const sessions: Case<HttpServer> = {
   baseline: () => "session-json",
   setup: (target, mode) => startHttp(target, mode, { nodeArgs: hookArgs }),
   async measure({ peer, started, pid }) {
-    await create(peer, 1_000, 4_000);
+    await create(peer, wanted, 4_000);
     await delay(300);
     const before = await readHeap(started);
     const cpu = cpuMs(pid);
