@@ -30,8 +30,9 @@ export class Deadlines<T extends Timed> {
     this.#running.delete(one);
   }
 
-  /** Nothing more is to come. */
+  /** Nothing more is to come. What is still in it keeps its time. */
   close(): void {
+    if (this.#running.size > 0) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }

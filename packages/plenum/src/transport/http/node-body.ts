@@ -34,7 +34,7 @@ const ignore = (): void => {};
 /** Where a request has its reader: with it, listeners need not be made for each. */
 const own: unique symbol = Symbol("plenum.body");
 
-type Read = Mounted & { [own]?: BodyReader };
+type Read = Mounted & { [own]?: BodyReader | undefined };
 
 function onData(this: Read, chunk: Buffer): void {
   this[own]?.take(chunk);
@@ -121,6 +121,8 @@ class BodyReader implements Timed {
   #over(): void {
     this.#isOver = true;
     this.#bodies.delete(this);
+    // A stream keeps its request for days, maybe: what was in the body must not stay with it.
+    this.#request[own] = undefined;
   }
 }
 
