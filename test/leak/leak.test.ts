@@ -85,3 +85,11 @@ test("a session that is idle is small, also when something was called in it", as
   expect(bytes).toBeGreaterThan(0);
   expect(bytes).toBeLessThan(1024);
 }, 60_000);
+
+test("a stream that is open holds nothing of the body that opened it", async () => {
+  const program = await bundleProgram("test/leak/open-streams.ts");
+  const { stdout } = await run(process.execPath, ["--expose-gc", program, "10", "40"]);
+  const bytes: number = JSON.parse(stdout);
+  console.log(`${bytes.toFixed(0)} bytes per open stream`);
+  expect(bytes).toBeLessThan(100_000);
+}, 60_000);
