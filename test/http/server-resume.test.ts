@@ -46,6 +46,21 @@ describe.each(feeds)("on the %s feed", (feed) => {
       }
     });
 
+    test.each(["auto", "stream"] as const)("an answer that is long is replayed as it was (%s)", async (answers) => {
+      const { session } = await open(revision, { answers });
+      // Of several bytes each, and more than is held in one text.
+      const text = "aé\u{1f600}".repeat(50_000);
+      const first = await tell(session, "k", 1);
+      const [{ id = "" } = {}] = (await first.events()).filter(({ data }) => data);
+      const stream = (await (await session.request("tools/call", call("echo", { text }))).messages()) as unknown[];
+      expect(stream).toMatchObject([{ result: { content: [{ text }] } }]);
+      const long = await session.request("tools/call", call("tell", { key: text, count: 1 }, "p"));
+      const events = (await long.events()).filter(({ data }) => data);
+      expect(JSON.parse(events[1]?.data ?? "")).toMatchObject({ result: { content: [{ text }] } });
+      expect(await (await session.resume(events[0]?.id)).events()).toEqual(events.slice(1));
+      expect(await (await session.resume(id)).events()).toHaveLength(1);
+    });
+
     test("ids are unique over all streams of a session", async () => {
       covers("http-event-id-unique", revision);
       const { session, stage } = await open(revision);

@@ -207,3 +207,13 @@ describe.each(feeds)("on the %s feed", (feed) => {
     });
   });
 });
+
+test.each(["short", "é".repeat(100_000)])("a stream that is whole when it begins has its length", async (text) => {
+  const { server } = createStage();
+  const session = await openSession(await openHttp(server, { answers: "stream" }), "2025-11-25");
+  const answer = await session.request("tools/call", call("echo", { text }));
+  expect(answer.type).toBe("text/event-stream");
+  expect(Number(answer.header("content-length"))).toBeGreaterThan(Buffer.byteLength(text));
+  expect((await answer.messages()).at(-1)).toMatchObject({ result: { content: [{ text }] } });
+  expect(answer.isWhole).toBe(true);
+});

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { nextTick } from "node:process";
 import { type EventSink, type Headers, type HttpRequest, noSink, type Outlet, type Told } from "./exchange.ts";
 import { type Bodies, type Mounted, readBody } from "./node-body.ts";
-import { Feed, onClose, settle } from "./node-feed.ts";
+import { Feed, onClose, settle, smallLength } from "./node-feed.ts";
 
 /** What the exchanges of one handler have in common. */
 export interface NodeGround {
@@ -92,18 +92,16 @@ export class NodeExchange implements HttpRequest, Outlet {
     }
     const request = this.#request;
     const isCut = !request.complete;
-    response.writeHead(status, this.#toSent(headers, status === 204 ? undefined : body, isCut));
+    // Of what is long the bytes are made once, for their number and to be sent.
+    const data = body.length < smallLength ? body : Buffer.from(body);
+    response.writeHead(status, this.#toSent(headers, status === 204 ? undefined : data, isCut));
     this.#isOver = true;
-    if (body.length < smallLength) {
-      // Behind others node:http2 would send an empty text, which is no part of them.
-      if (body === "") response.end();
-      else response.end(body);
-      settle(request, response, () => response.writableLength, isCut ? lingerMs : this.#ground.readerTimeoutMs, told);
-      return;
-    }
-    const feed = new Feed(response);
-    feed.end(body);
-    settle(request, response, () => feed.waitingBytes, isCut ? lingerMs : this.#ground.readerTimeoutMs, told);
+    const feed = typeof data === "string" ? undefined : new Feed(response);
+    if (feed) feed.end(data);
+    // Behind others node:http2 would send an empty text, which is no part of them.
+    else if (body === "") response.end();
+    else response.end(body);
+    settle(request, response, feed, isCut ? lingerMs : this.#ground.readerTimeoutMs, told);
   }
 
   stream(headers: Headers): EventSink {
@@ -118,7 +116,7 @@ export class NodeExchange implements HttpRequest, Outlet {
   }
 
   /** For its stream: the head, now at the latest. False where the client is gone, or somebody else's by now. */
-  begin(headers: Headers, whole?: string): boolean {
+  begin(headers: Headers, whole?: string | Buffer): boolean {
     if (this.#isTaken) {
       this.#lose();
       return false;
@@ -128,8 +126,8 @@ export class NodeExchange implements HttpRequest, Outlet {
   }
 
   /** For its stream: no more is to come of it. */
-  finish(feed: Feed, told: Told | undefined): void {
-    settle(this.#request, this.#response, () => feed.waitingBytes, this.#ground.readerTimeoutMs, told);
+  finish(feed: Feed | undefined, told: Told | undefined): void {
+    settle(this.#request, this.#response, feed, this.#ground.readerTimeoutMs, told);
   }
 
   /** For its stream. */
@@ -157,7 +155,7 @@ export class NodeExchange implements HttpRequest, Outlet {
   }
 
   /** As a list of names and values, which Node takes as it is. */
-  #toSent(headers: Headers, body: string | undefined, isCut: boolean): string[] {
+  #toSent(headers: Headers, body: string | Buffer | undefined, isCut: boolean): string[] {
     const isHttp2 = this.#request.httpVersionMajor > 1;
     const sent: string[] = [];
     for (const name in headers) {
@@ -182,58 +180,63 @@ export class NodeExchange implements HttpRequest, Outlet {
   }
 }
 
-/** What is shorter is given to the socket in one piece. */
-const smallLength = 65_536;
+const flush = (sink: NodeSink): void => sink.flush();
 
 /** Events. What is written in one turn travels together, and with the head of the answer; where all is said by then, alone. */
 class NodeSink implements EventSink {
   readonly #exchange: NodeExchange;
   readonly #headers: Headers;
-  readonly #feed: Feed;
-  #held = "";
+  /** Once there is more than a short text. */
+  #feed: Feed | undefined;
+  /** Bytes of what is long, or else text. */
+  #held: string | Buffer = "";
   #heldBytes = 0;
   #hasBegun = false;
 
   constructor(exchange: NodeExchange, headers: Headers) {
     this.#exchange = exchange;
     this.#headers = headers;
-    this.#feed = new Feed(exchange.response);
-    nextTick(this.#flush);
+    nextTick(flush, this);
   }
 
   write(text: string): void {
     if (this.#exchange.isOver) return;
-    if (this.#hasBegun && this.#held === "") nextTick(this.#flush);
-    this.#held += text;
-    this.#heldBytes += Buffer.byteLength(text);
-    // What is long is not held back: there is nothing to gain.
-    if (this.#heldBytes >= smallLength) this.#flush();
+    if (typeof this.#held !== "string") this.flush();
+    if (this.#hasBegun && this.#held === "") nextTick(flush, this);
+    const bytes = Buffer.byteLength(text);
+    const isLong = text.length >= smallLength;
+    this.#held = isLong ? joinBytes(this.#held as string, this.#heldBytes, text, bytes) : `${this.#held}${text}`;
+    this.#heldBytes += bytes;
+    // What is long waits for its end alone, which makes it a whole: there is nothing else to gain.
+    if (this.#heldBytes >= smallLength && (this.#hasBegun || !isLong)) this.flush();
   }
 
   end(told?: Told): void {
     const exchange = this.#exchange;
     if (exchange.isOver) return;
-    const whole = this.#hasBegun ? undefined : this.#held;
-    const isWhole = whole !== undefined && whole !== "";
-    if (!this.#hasBegun && !exchange.begin(this.#headers, isWhole ? whole : undefined)) return;
+    const held = this.#take();
+    if (!this.#hasBegun && !exchange.begin(this.#headers, held === "" ? undefined : held)) return;
     this.#hasBegun = true;
     exchange.over();
-    const text = this.#take();
-    this.#feed.end(text);
+    if (this.#feed || held.length === 0 || held.length >= smallLength) this.#toFeed().end(held);
+    else exchange.response.end(held);
     exchange.finish(this.#feed, told);
   }
 
   abort(): void {
+    if (typeof this.#held !== "string") this.flush();
     if (this.#exchange.isOver) return;
     this.#exchange.over();
     this.#exchange.response.destroy();
   }
 
   get waitingBytes(): number {
-    return this.#exchange.isOver ? 0 : this.#heldBytes + this.#feed.waitingBytes;
+    if (this.#exchange.isOver) return 0;
+    if (!this.#hasBegun) return this.#heldBytes;
+    return this.#heldBytes + (this.#feed?.waitingBytes ?? this.#exchange.response.writableLength);
   }
 
-  readonly #flush = (): void => {
+  flush(): void {
     if (this.#exchange.isOver) return;
     if (!this.#hasBegun) {
       this.#hasBegun = true;
@@ -241,15 +244,28 @@ class NodeSink implements EventSink {
       // Who is cut off while it reads has seen at least that it was answered.
       if (this.#held === "" || this.#heldBytes >= smallLength) this.#exchange.response.flushHeaders();
     }
-    if (this.#held !== "") this.#feed.write(this.#take());
-  };
+    if (this.#held !== "") this.#toFeed().write(this.#take());
+  }
 
-  #take(): string {
-    const text = this.#held;
+  #toFeed(): Feed {
+    this.#feed ??= new Feed(this.#exchange.response);
+    return this.#feed;
+  }
+
+  #take(): string | Buffer {
+    const held = this.#held;
     this.#held = "";
     this.#heldBytes = 0;
-    return text;
+    return held;
   }
+}
+
+/** Not by way of one text: that would be one more copy of what is long. */
+function joinBytes(head: string, headBytes: number, text: string, bytes: number): Buffer {
+  const both = Buffer.allocUnsafeSlow(headBytes + bytes);
+  both.write(head);
+  both.write(text, headBytes);
+  return both;
 }
 
 /** Whether some header is there twice: those that Node has by name are fewer than came, then. */

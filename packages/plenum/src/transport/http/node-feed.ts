@@ -7,11 +7,19 @@ import type { Writable } from "node:stream";
 /** What a socket is given at a time: how much of that has gone out it does not tell. */
 const portionBytes = 65_536;
 
+/** The same once a portion was taken in a moment: each has its price. */
+const largePortionBytes = 4 * portionBytes;
+const momentMs = 100;
+
+/** What is shorter is given to the socket in one piece. */
+export const smallLength: number = portionBytes;
+
 /** Writes in portions, as they are taken, so that it can be seen whether a slow reader reads. */
 export class Feed {
   readonly #response: ServerResponse;
   readonly #parts: Buffer[] = [];
   #bytes = 0;
+  #portionBytes = portionBytes;
   #isFull = false;
   #isEnding = false;
 
@@ -23,23 +31,23 @@ export class Feed {
     return this.#bytes + this.#response.writableLength;
   }
 
-  write(text: string): void {
-    if (!this.#isFull && text.length < portionBytes) {
-      this.#give(text);
+  write(data: string | Buffer): void {
+    if (!this.#isFull && data.length < smallLength) {
+      this.#give(data);
       return;
     }
-    const part = Buffer.from(text);
+    const part = typeof data === "string" ? Buffer.from(data) : data;
     this.#parts.push(part);
     this.#bytes += part.length;
     this.#pump();
   }
 
-  end(text = ""): void {
+  end(data: string | Buffer = ""): void {
     this.#isEnding = true;
     // Never with an empty text: behind others, node:http2 would send what is no part of them.
-    if (text === "") this.#pump();
-    else if (this.#bytes === 0 && text.length < portionBytes) this.#response.end(text);
-    else this.write(text);
+    if (data.length === 0) this.#pump();
+    else if (this.#bytes === 0 && data.length < smallLength) this.#response.end(data);
+    else this.write(data);
   }
 
   #pump(): void {
@@ -48,26 +56,32 @@ export class Feed {
   }
 
   #give(data: string | Buffer): void {
-    if (this.#response.write(data)) return;
+    const response = this.#response;
+    if (response.write(data)) return;
     this.#isFull = true;
-    this.#response.once("drain", () => {
+    const givenAt = Date.now();
+    response.once("drain", () => {
       this.#isFull = false;
+      this.#portionBytes = Date.now() - givenAt < momentMs ? largePortionBytes : portionBytes;
       this.#pump();
     });
   }
 
   #take(): Buffer {
     const parts = this.#parts;
+    const limit = this.#portionBytes;
     let count = 0;
     let length = 0;
     for (const part of parts) {
-      if (length + part.length > portionBytes) break;
+      if (length + part.length > limit) break;
       length += part.length;
       count++;
     }
     const [first] = parts as [Buffer, ...Buffer[]];
-    const portion = count > 0 ? Buffer.concat(parts.splice(0, count)) : first.subarray(0, portionBytes);
-    if (count === 0) parts[0] = first.subarray(portionBytes);
+    const portion =
+      count === 0 ? first.subarray(0, limit) : count === 1 ? first : Buffer.concat(parts.slice(0, count), length);
+    if (count === 0) parts[0] = first.subarray(limit);
+    else parts.splice(0, count);
     this.#bytes -= portion.length;
     return portion;
   }
@@ -92,21 +106,29 @@ export function onClose(socket: Socket, run: () => void): () => void {
 /**
  * Tells when the reader of an answer has all of it, or none will. Ends the connection of one that takes nothing of it for so
  * long.
- * @param waitingBytes how much is still to be taken
+ * @param feed where the answer was given to one
  */
 export function settle(
   request: IncomingMessage,
   response: ServerResponse,
-  waitingBytes: () => number,
+  feed: Feed | undefined,
   ms: number,
   told: ((isWhole: boolean) => void) | undefined,
 ): void {
-  let least = waitingBytes();
   // So it is with nearly all of them: the system has taken it in one go.
-  if (least === 0 && request.complete) {
-    told?.(true);
-    return;
-  }
+  if ((feed?.waitingBytes ?? response.writableLength) === 0 && request.complete) told?.(true);
+  else watch(request, response, feed, ms, told);
+}
+
+function watch(
+  request: IncomingMessage,
+  response: ServerResponse,
+  feed: Feed | undefined,
+  ms: number,
+  told: ((isWhole: boolean) => void) | undefined,
+): void {
+  const waitingBytes = (): number => feed?.waitingBytes ?? response.writableLength;
+  let least = waitingBytes();
   // Of HTTP/2 a connection has many.
   const carrier = (response as { readonly stream?: Writable }).stream ?? request.socket;
   const look = (): void => {

@@ -85,10 +85,17 @@ export class Reply {
   /** Look at `isOver` afterwards: it may turn out that the client is gone. */
   stream(headers?: Headers): EventSink {
     if (this.#isOver) return noSink;
-    const sink = this.#outlet.stream({ ...eventHeaders, ...this.#extra, ...headers });
+    const extra = this.#extra ?? headers;
+    const sink = this.#outlet.stream(extra ? { ...eventHeaders, ...extra, ...headers } : eventHeaders);
     if (this.#isOver) return noSink;
-    this.#sink = new Sink(sink, this.#ground, (isLost) => (isLost ? this.#lose() : this.#end()));
+    this.#sink = new Sink(sink, this.#ground, this);
     return this.#sink;
+  }
+
+  /** For its stream. */
+  ended(isLost: boolean): void {
+    if (isLost) this.#lose();
+    else this.#end();
   }
 
   #answer(status: number, headers: Headers, body?: string): void {
@@ -118,7 +125,7 @@ export class Reply {
 class Sink implements EventSink, Beating {
   readonly #sink: EventSink;
   readonly #ground: ReplyGround;
-  readonly #ended: (isLost: boolean) => void;
+  readonly #reply: Reply;
   #isOver = false;
   #wroteAt = Date.now();
   /** How much had to wait, ever; and of it how much was taken, when that was last seen. */
@@ -127,10 +134,10 @@ class Sink implements EventSink, Beating {
   /** Since when the reader has been behind and has taken nothing. */
   #behindSince = 0;
 
-  constructor(sink: EventSink, ground: ReplyGround, ended: (isLost: boolean) => void) {
+  constructor(sink: EventSink, ground: ReplyGround, reply: Reply) {
     this.#sink = sink;
     this.#ground = ground;
-    this.#ended = ended;
+    this.#reply = reply;
     ground.streamed(1);
     ground.pulse.add(this);
   }
@@ -155,13 +162,13 @@ class Sink implements EventSink, Beating {
   end(): void {
     if (!this.#over()) return;
     this.#sink.end();
-    this.#ended(false);
+    this.#reply.ended(false);
   }
 
   abort(): void {
     if (!this.#over()) return;
     this.#sink.abort();
-    this.#ended(true);
+    this.#reply.ended(true);
   }
 
   gone(): void {

@@ -72,6 +72,11 @@ export class EventLog {
     return this.#next - 1;
   }
 
+  /** The id of the event that is appended next. */
+  nextId(stream: number): string {
+    return formatEventId(stream, this.#next);
+  }
+
   /** An id for an event that carries nothing: what comes after it can be asked for. */
   mark(stream: number): string {
     return formatEventId(stream, this.#next++);

@@ -27,6 +27,9 @@ export interface StreamOwner {
  */
 export type OnAnswer = (isHeard: boolean) => string | undefined;
 
+/** Data that is longer is kept once, in characters. */
+const longLength = 65_536;
+
 export class SessionStream implements Beating {
   readonly id: number;
   /** What is answered here; none on the listening stream. */
@@ -105,9 +108,9 @@ export class SessionStream implements Beating {
   answer(texts: readonly string[], isBatch: boolean): void {
     const sessionId = this.#onAnswer?.(this.#reply !== undefined);
     const headers = sessionId === undefined ? undefined : { "mcp-session-id": sessionId };
-    const early = this.#early ?? [];
+    const early = this.#early;
     this.#early = undefined;
-    if (this.#onAnswer && (this.#owner.settings.answers === "stream" || early.length > 0)) this.#stream(headers);
+    if (this.#onAnswer && (this.#owner.settings.answers === "stream" || early)) this.#stream(headers);
     this.#onAnswer = undefined;
     if (!this.#isStreaming) {
       this.#reply?.json(200, isBatch ? `[${texts.join(",")}]` : (texts[0] as string), headers);
@@ -115,7 +118,7 @@ export class SessionStream implements Beating {
       this.#end(true);
       return;
     }
-    this.#write(early.length > 0 ? [...early, ...texts] : texts);
+    this.#write(early ? [...early, ...texts] : texts);
     this.#end(false);
   }
 
@@ -205,11 +208,21 @@ export class SessionStream implements Beating {
   #write(events: readonly string[]): void {
     const { log } = this.#owner;
     let text = "";
-    for (const data of events) text += formatEvent(data, log.append(this.id, data));
+    for (const data of events) text += this.#append(data);
     this.#last = log.newest;
     if (!this.#sink) return;
     this.#given = this.#last;
     this.#sink.write(text);
+  }
+
+  /** Has it kept, and gives its event. */
+  #append(data: string): string {
+    const { log } = this.#owner;
+    if (data.length < longLength) return formatEvent(data, log.append(this.id, data));
+    const event = formatEvent(data, log.nextId(this.id));
+    // A part of the event, not the pieces of which a long JSON text is made: they would live as long, beside it.
+    log.append(this.id, event.slice(-2 - data.length, -2));
+    return event;
   }
 
   #end(isForgotten: boolean): void {
