@@ -5,36 +5,38 @@ import { join, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { parseAst } from "rolldown/parseAst";
 
-// Who starts with which files.
-const servers = ["server/tools-server", "protocol/negotiate"];
-const clients = ["client/client", "transport/http/client", "transport/stdio/client"];
-const http = ["transport/http/server", "transport/http/node"];
+// Programs, by what they start with: a server on stdio or in memory, one over HTTP, a client over HTTP, one of a process that
+// it starts. With it what a client loads so soon that what it shares with others may be there at once. And what asking takes.
+const client = ["client/client", "client/option-check", "protocol/sessioned/dial"];
+const programs = {
+  channel: ["server/tools-server", "transport/memory/target"],
+  web: ["server/tools-server", "transport/http/server", "transport/http/node"],
+  client: [...client, "transport/http/client"],
+  process: [...client, "transport/stdio/client"],
+};
 const asking = ["server/ask", "protocol/sessioned/ask", "protocol/stateless/replay"];
 
 /**
- * What several files need goes into the first of these chunks of which every party needs it, so that each loads few files and
- * little of what only others need. What a file imports is needed by all who need the file: chunks import only chunks above
- * them, and make no circles. What is in none of them goes where the bundler puts it.
+ * Files that the same programs start with are one chunk, so that each program loads few files, and hardly what only others
+ * need. What a file imports is needed by all who need the file: a chunk imports only chunks of more programs, and there are
+ * no circles. What no program starts with goes where the bundler puts it. Index has no code of its own: who takes one thing
+ * of it, such as `connect`, is not to load the rest, and bundlers split files by what they import.
  */
-const chunks = {
-  core: [servers, clients, asking],
-  connection: [servers, clients],
-  server: [servers],
-  main: [["index"]],
-  headers: [["protocol/header-match"]],
-  "client-http": [clients, http],
-  "client-asking": [clients, asking],
-  "http-asking": [http, asking],
-  client: [["client/client"]],
-  "http-client": [["transport/http/client"]],
-  http: [http],
-  asking: [asking],
-  stdio: [["transport/stdio/client"]],
-};
-
-function nameChunk(files) {
-  const needs = (party) => party.some((file) => files.has(file));
-  return Object.keys(chunks).find((name) => chunks[name].every(needs));
+function nameChunk(file, files) {
+  if (files.size === 1) {
+    if (!files.has("index")) return undefined;
+    return /^(host|client)\//.test(file) ? "connect" : "main";
+  }
+  const needs = (entries) => entries.some((entry) => files.has(entry));
+  const parties = Object.keys(programs).filter((name) => needs(programs[name]));
+  const name = parties.join("-");
+  if (name === Object.keys(programs).join("-")) return "core";
+  // Few and short: not worth a chunk for each who shares them.
+  if (name === "web-client-process" || (files.has("index") && !needs(programs.channel))) return "shared";
+  // What others load for the first client of that era; and what tells which functions are exported needs none of it.
+  if (name === "web" && files.has("protocol/stateless/open")) return "stateless";
+  if (name === "web" && files.has("protocol/index")) return "stateless-each";
+  return name || (needs(asking) ? "asking" : undefined);
 }
 
 const inert = new Set(["Literal", "Identifier", "ArrowFunctionExpression", "FunctionExpression"]);
@@ -154,9 +156,9 @@ export async function bundle(folder, outDir) {
           {
             debugName: "parties",
             name: (id, context) => {
-              if (!id.startsWith(src) || isLazy(id, context)) return undefined;
-              const files = listReaching(id, context);
-              return files.size > 1 ? nameChunk(files) : undefined;
+              if (!id.startsWith(src) || id === main) return undefined;
+              if (isLazy(id, context) && nameOf(id) !== "protocol/stateless/open") return undefined;
+              return nameChunk(nameOf(id), listReaching(id, context));
             },
             includeDependenciesRecursively: false,
           },

@@ -1,6 +1,6 @@
 // What a server sends, right or wrong: what becomes of it, and that nothing it sends does harm.
 import { type Client, type ClientOptions, connect, type Revision, revisions } from "plenum";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { covers } from "../requirements/covers.ts";
 import { errorOf, modern, sessioned } from "./harness.ts";
 import {
@@ -14,6 +14,9 @@ import {
   resultIn,
   settle,
 } from "./script.ts";
+
+// What the first question loads is here already: no test waits for it.
+beforeAll(() => import("../../packages/plenum/src/client/questions.ts"));
 
 const everything = {
   tools: { listChanged: true },

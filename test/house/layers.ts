@@ -34,7 +34,7 @@ const nodeRooms: readonly string[] = [
 const roofed: readonly string[] = ["transport/http/client.ts"];
 
 /** The two that know both eras: where a server is served, and where a client dials one. */
-const negotiators: readonly string[] = ["protocol/negotiate.ts", "protocol/dial.ts"];
+const negotiators: readonly string[] = ["protocol/negotiate.ts", "protocol/dial.ts", "protocol/index.ts"];
 
 const maxLines = 450;
 const emptyNames = /^(utils|helpers|common|shared|types)$/;

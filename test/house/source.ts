@@ -20,7 +20,7 @@ export interface Source {
 }
 
 /** Where a package is loaded that applications may have: its name is no literal, so that bundlers leave it alone. */
-const unbundled = /(^|\/)(protocol\/trace\.ts|chunks\/http\.js)$/;
+const unbundled = /(^|\/)protocol\/trace\.[jt]s$/;
 
 /** Parses one file. Throws on a syntax error, and on a dynamic import whose target is computed. */
 export function readSource(path: string, text: string): Source {

@@ -69,20 +69,14 @@ export type {
 } from "./protocol/model.ts";
 export type { ProgressUpdate, RemoteDescription } from "./protocol/remote.ts";
 export { isRevision, type Revision, revisions } from "./protocol/revisions.ts";
-export { jsonSchema } from "./schema/standard.ts";
+export { jsonSchema } from "./schema/infer.ts";
+export { inputRequired, toolResult } from "./server/answers.ts";
 export type { Completer, CompletionContext } from "./server/completion.ts";
 export { audio, embedded, image, resourceLink, text } from "./server/content.ts";
 export type { AsJson, Context, Log, LogEntry } from "./server/context.ts";
 export type { ServerOptions } from "./server/core.ts";
-export {
-  type InputRequest,
-  type InputRequired,
-  type InputResponses,
-  inputRequired,
-  type PageOptions,
-} from "./server/input.ts";
+export type { InputRequest, InputRequired, InputResponses, PageOptions } from "./server/input.ts";
 export { type RateLimitOptions, rateLimit } from "./server/rate-limit.ts";
 export type { Registration } from "./server/registry.ts";
 export { createServer, type Server } from "./server/server.ts";
-export { toolResult } from "./server/tool.ts";
 export { elicitationRequired } from "./server/visit.ts";

@@ -27,7 +27,7 @@ import { type Line, openLine } from "./line.ts";
 import type { CallOptions, ClientOptions, ConnectionState, RootsOption } from "./options.ts";
 import { createList, type List } from "./pages.ts";
 import type { ToolResult } from "./result.ts";
-import { createTools, type Tools } from "./tools.ts";
+import { createTools, type Learn, type Tools } from "./tools.ts";
 
 export interface CompleteOptions extends CallOptions {
   /** The other arguments that are filled in already. */
@@ -74,13 +74,12 @@ export interface Client {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What is made of a page, and of when it was asked for. */
-type Learn = (page: Result, generation: number) => Result;
-
 const listKinds = ["tools", "resources", "prompts"] as const;
 
 /** Opens a client on a target. Throws McpError when that fails. */
 export async function createClient(target: Target, options: ClientOptions = {}): Promise<Client> {
+  if (Object.keys(options).length > 0) (await import("./option-check.ts")).assertOptions(options);
+  const rooting = options.roots && (await import("./roots.ts"));
   const { validateOutput = true, trusted = false, maxPages = 1000 } = options;
   const info = options.info ?? { name: "plenum", version: "0.1.0" };
   const cache = options.cache === false ? undefined : createCache();
@@ -93,10 +92,12 @@ export async function createClient(target: Target, options: ClientOptions = {}):
       if (method === "notifications/resources/updated") cache?.dropRead(params.uri as string);
     },
     server: () => opened?.remote.description.info,
+    toRoots: rooting?.toRoots,
   });
   const tools: Tools = createTools({
     warn: (problem) => listener.warn(problem),
     mirrors: () => target.mirrorsParams === true && line.remote.revision >= "2026-07-28",
+    mayMirror: target.mirrorsParams === true,
     checks: () => validateOutput && factsOf(line.remote.revision).structured !== "none",
     trusted,
     list: (given, learn) => list("tools/list", "tools", given, learn),

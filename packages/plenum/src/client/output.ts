@@ -2,10 +2,9 @@
 // tool's output schema. Schemas come from a stranger: compiling and checking are bounded, and nothing is fetched.
 // Specification: server/tools § Output Schema.
 import type { CallToolResult, Tool } from "../protocol/model.ts";
-import { compileJsonSchema, formatIssues, type Validator } from "../schema/index.ts";
 import { measureJson } from "../util/json-tree.ts";
 import { createLru } from "../util/lru.ts";
-import { quote, toLine } from "../util/quote.ts";
+import type { Known } from "./output-check.ts";
 
 export interface OutputsOptions {
   /** Definitions that are remembered; those not used for longest are forgotten first. Default 1000. */
@@ -30,26 +29,13 @@ export interface Outputs {
   definition(name: string): Tool | undefined;
   /**
    * What is wrong with a result. Nothing is wrong with that of an unknown tool, of one without output schema, or with
-   * one that says that it is an error. A schema that cannot be used is a problem too: it lets nothing pass.
+   * one that says that it is an error. A schema that cannot be used is a problem too: it lets nothing pass. The first
+   * tool that has a schema waits until schemas can be read; most have none.
    */
-  check(name: string, result: CallToolResult): string | undefined;
+  check(name: string, result: CallToolResult): string | undefined | Promise<string | undefined>;
 }
 
-/** A schema made ready, by its text: a tool that is listed again is seldom another one. */
-interface Compiled {
-  readonly text: string;
-  readonly check: Validator | undefined;
-  /** Why there is no `check`. */
-  readonly problem: string;
-}
-
-interface Known {
-  readonly tool: Tool;
-  /** Made when it is first needed. */
-  compiled: Compiled | undefined;
-  /** From an earlier definition of the same name. */
-  readonly earlier: Compiled | undefined;
-}
+let checking: typeof import("./output-check.ts") | undefined;
 
 export function createOutputs(options: OutputsOptions): Outputs {
   const { maxTools = 1000, maxChars = 16 * 1024 * 1024, warn } = options;
@@ -87,25 +73,11 @@ export function createOutputs(options: OutputsOptions): Outputs {
     check(name, result) {
       const entry = known.get(name);
       if (!entry?.tool.outputSchema || result.isError === true) return undefined;
-      entry.compiled ??= compile(entry.tool.outputSchema, entry.earlier);
-      const { check, problem } = entry.compiled;
-      const of = `tool ${quote(name)}`;
-      if (!check) return `The output schema of ${of} cannot be used to check its result: ${problem}`;
-      if (result.structuredContent === undefined)
-        return `The result of ${of} has no structured content, which its output schema asks for`;
-      const issues = check(result.structuredContent);
-      // Names of members are the server's: they must not forge a line, nor make one without end.
-      return issues && `The structured content of ${of} breaks its output schema: ${toLine(formatIssues(issues))}`;
+      if (checking) return checking.checkOutput(entry, result);
+      return import("./output-check.ts").then((loaded) => {
+        checking = loaded;
+        return loaded.checkOutput(entry, result);
+      });
     },
   };
-}
-
-function compile(schema: NonNullable<Tool["outputSchema"]>, earlier: Compiled | undefined): Compiled {
-  let text = "";
-  try {
-    text = JSON.stringify(schema);
-    return text === earlier?.text ? earlier : { text, check: compileJsonSchema(schema), problem: "" };
-  } catch (error) {
-    return { text, check: undefined, problem: toLine((error as Error).message) };
-  }
 }

@@ -4,7 +4,8 @@ import type { Mirror } from "../jsonrpc/channel.ts";
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import type { Result } from "../protocol/endpoint.ts";
 import { McpError } from "../protocol/errors.ts";
-import { type HeaderParam, readHeaderParams, toHeaderValues } from "../protocol/header-params.ts";
+import { hasHeaderMark } from "../protocol/header-mark.ts";
+import type * as HeaderParams from "../protocol/header-params.ts";
 import type { CallToolResult, Tool } from "../protocol/model.ts";
 import { createLimit, untilAborted } from "../util/abort.ts";
 import { reasonOf } from "../util/call-back.ts";
@@ -18,16 +19,23 @@ import { hintsOf } from "./tool-hints.ts";
 /** What is made of a result, in the turn in which it is read. */
 type Finish<T> = (result: Result) => T | Promise<T>;
 
+/** What is made of a page, and of when it was asked for. */
+export type Learn = (page: Result, generation: number) => Result | Promise<Result>;
+
+type Marks = ReturnType<typeof HeaderParams.readHeaderParams>;
+
 export interface ToolsGround {
   readonly warn: (problem: string) => void;
   /** Arguments that are marked travel beside the body, on the connection of now. */
   readonly mirrors: () => boolean;
+  /** They may on another connection. */
+  readonly mayMirror: boolean;
   /** Results are checked, in the revision of now. */
   readonly checks: () => boolean;
   /** The server's word on its tools is believed. */
   readonly trusted: boolean;
   /** `learn` is given every page, and makes of it what is shown. */
-  readonly list: (given: CallOptions | undefined, learn: (page: Result, generation: number) => Result) => List<Tool>;
+  readonly list: (given: CallOptions | undefined, learn: Learn) => List<Tool>;
   /** `tools/call`. */
   readonly send: <T>(params: JsonObject, given: CallOptions, isSafe: boolean, finish: Finish<T>) => Promise<T>;
 }
@@ -44,30 +52,38 @@ export interface Tools {
 }
 
 const none = {};
+const noMarks: Marks = { params: [] };
 
 // What is looked up beside a call: a server that takes longer, or has more, has its results unchecked.
 const learnMs = 60_000;
 const maxLearntPages = 100;
 
-export function createTools({ warn, mirrors, checks, trusted, list, send }: ToolsGround): Tools {
+export function createTools({ warn, mirrors, mayMirror, checks, trusted, list, send }: ToolsGround): Tools {
   const outputs = createOutputs({ warn });
   // A definition that is listed again is often the same object.
-  const marked = new WeakMap<Tool, ReturnType<typeof readHeaderParams>>();
+  const marked = new WeakMap<Tool, Marks>();
+  let headers: typeof HeaderParams | undefined;
   let learning: Promise<void> | undefined;
   /** When all tools were listed last: what is unknown since then is not there. */
   let learntAt = -1;
 
-  function marksOf(tool: Tool): ReturnType<typeof readHeaderParams> {
-    const read = marked.get(tool) ?? readHeaderParams(tool);
+  function marksOf(tool: Tool): Marks {
+    const read = marked.get(tool) ?? headers?.readHeaderParams(tool) ?? noMarks;
     marked.set(tool, read);
     return read;
   }
 
   /** What a page of tools tells: their schemas. Tools that cannot be called here are left out, with the reason. */
-  function learnPage(page: Result, generation: number): Result {
+  function learnPage(page: Result, generation: number): Result | Promise<Result> {
     const tools = page.tools as readonly Tool[];
+    // Most servers mark nothing: then nothing has to be loaded, and no schema is walked.
+    if (mayMirror && !headers && tools.some(hasHeaderMark))
+      return import("../protocol/header-params.ts").then((loaded) => {
+        headers = loaded;
+        return learnPage(page, generation);
+      });
     outputs.learn(tools, generation);
-    if (!mirrors()) return page;
+    if (!headers || !mirrors()) return page;
     const callable = tools.filter((tool) => {
       const read = marksOf(tool);
       if ("problem" in read) warn(`The tool ${quote(tool.name)} is left out: ${read.problem}`);
@@ -121,11 +137,14 @@ export function createTools({ warn, mirrors, checks, trusted, list, send }: Tool
 
   const isNews = (name: string): boolean => !outputs.knows(name) && learntAt !== outputs.generation;
 
-  function headerParams(name: unknown): readonly HeaderParam[] {
-    const tool = typeof name === "string" ? outputs.definition(name) : undefined;
-    if (!tool) return [];
+  function headerValues({ params }: Parameters<Mirror>[0]): { readonly [header: string]: string } {
+    const tool = typeof params?.name === "string" ? outputs.definition(params.name) : undefined;
+    if (!tool || !headers) return none;
     const read = marksOf(tool);
-    if ("params" in read) return read.params;
+    if ("params" in read)
+      return read.params.length === 0
+        ? none
+        : headers.toHeaderValues(read.params, isObject(params?.arguments) ? params.arguments : {});
     throw new McpError(
       "invalid_params",
       `The tool ${quote(tool.name)} cannot be called over HTTP: ${read.problem}. Tell the server's author`,
@@ -163,18 +182,15 @@ export function createTools({ warn, mirrors, checks, trusted, list, send }: Tool
     result: Result,
     given: CallOptions,
     wasKnown: boolean,
-    found: string | undefined,
+    found: ReturnType<typeof outputs.check>,
   ): Promise<ToolResult> {
-    let problem = found;
-    const check = (): string | undefined => outputs.check(name, result as unknown as CallToolResult);
-    if (problem === undefined) {
-      await learn(name, false, given, withoutCheck);
-      problem = check();
-    }
+    const check = () => outputs.check(name, result as unknown as CallToolResult);
+    if (found === undefined) await learn(name, false, given, withoutCheck);
+    let problem = await (found ?? check());
     // The tool may be another one by now, without anybody having said so.
     if (problem && wasKnown) {
       await learn(name, true, given, withoutCheck);
-      problem = check();
+      problem = await check();
     }
     if (problem) throw new McpError("invalid_result", `tools/call ${quote(name)}: ${problem}`);
     return toToolResult(result);
@@ -186,11 +202,7 @@ export function createTools({ warn, mirrors, checks, trusted, list, send }: Tool
     },
     list: listTools,
     request,
-    mirror: ({ method, params }) => {
-      if (method !== "tools/call") return none;
-      const marks = headerParams(params?.name);
-      return marks.length === 0 ? none : toHeaderValues(marks, isObject(params?.arguments) ? params.arguments : {});
-    },
+    mirror: (request) => (request.method === "tools/call" ? headerValues(request) : none),
     forget: outputs.forget,
     call(name, args, given) {
       const isSafe = trusted && hintsOf(outputs.definition(name)).idempotent;
@@ -198,9 +210,8 @@ export function createTools({ warn, mirrors, checks, trusted, list, send }: Tool
       return request(args ? { name, arguments: args } : { name }, given, isSafe, (result) => {
         if (!checks()) return toToolResult(result);
         const isUnknown = result.structuredContent !== undefined && isNews(name);
-        const problem = isUnknown ? undefined : outputs.check(name, result as unknown as CallToolResult);
-        if (isUnknown || problem) return examine(name, result, given, wasKnown, problem);
-        return toToolResult(result);
+        const found = isUnknown ? undefined : outputs.check(name, result as unknown as CallToolResult);
+        return isUnknown || found ? examine(name, result, given, wasKnown, found) : toToolResult(result);
       });
     },
   };

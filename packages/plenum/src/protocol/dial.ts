@@ -2,16 +2,15 @@
 // one channel. It probes with `server/discover`; whatever does not answer that like a server of the stateless era is
 // one of the sessioned. Specification: basic/versioning of 2026-07-28; the digest is in docs/design.md § Finding the era.
 import type { Channel } from "../jsonrpc/channel.ts";
-import { createConnection } from "../jsonrpc/connection.ts";
-import { isObject } from "../jsonrpc/message.ts";
+import { type Answer, createConnection } from "../jsonrpc/connection.ts";
+import { isObject, type Request } from "../jsonrpc/message.ts";
 import { createRequests } from "../jsonrpc/requests.ts";
 import { quote, toLine } from "../util/quote.ts";
-import { type ErrorCode, McpError } from "./errors.ts";
+import { type ErrorCode, McpError, methodNotFound, toErrorObject } from "./errors.ts";
 import type { Implementation, LogLevel } from "./model.ts";
 import { connectionLost } from "./outcome.ts";
 import type { DialedEra, Listener, Remote, RemoteGround, RemoteRequestOptions } from "./remote.ts";
 import { factsOf, type Revision, revisions } from "./revisions.ts";
-import { answerEarly, initialize, openSession } from "./sessioned/dial.ts";
 import { discover, openStatelessRemote, readDiscovery } from "./stateless/dial.ts";
 
 export interface DialOptions {
@@ -106,6 +105,7 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
   }
 
   async function open(revision: Revision): Promise<void> {
+    const { initialize, openSession } = await import("./sessioned/dial.ts");
     await initialize(ground, revision, timing, (answer) => {
       era ??= openSession(ground, answer, pinned);
     });
@@ -224,4 +224,9 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
   }
   isOpen = true;
   return (era as unknown as DialedEra).remote;
+}
+
+/** Before the handshake is answered, a server may ping, and nothing else. */
+function answerEarly({ method }: Request): Answer {
+  return method === "ping" ? { result: {} } : { error: toErrorObject(methodNotFound(method), "2025-11-25", () => "") };
 }

@@ -4,6 +4,7 @@
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import { dataKeywords, schemaMapKeywords } from "../schema/nesting.ts";
 import { quote } from "../util/quote.ts";
+import { headerMark } from "./header-mark.ts";
 import type { Tool } from "./model.ts";
 
 export interface HeaderParam {
@@ -15,9 +16,6 @@ export interface HeaderParam {
 }
 
 const types = ["string", "integer", "boolean"] as const;
-
-/** The keyword that marks a parameter. */
-export const headerMark = "x-mcp-header";
 
 // A token of RFC 9110 § 5.6.2.
 const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;

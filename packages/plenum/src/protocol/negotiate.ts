@@ -10,11 +10,15 @@ import { type Era, isStateless } from "./era.ts";
 import { factsOf, type Revision } from "./revisions.ts";
 import { type Common, type ServeOptions, type Serving, toCommon } from "./serving.ts";
 import { Sessioned } from "./sessioned/open.ts";
-import { openStateless } from "./stateless/open.ts";
 
-export type { EachServing, ServeOptions, Serving } from "./serving.ts";
-export { serveUnbound } from "./sessioned/each.ts";
-export { serveEach } from "./stateless/each.ts";
+export type { ServeOptions, Serving } from "./serving.ts";
+
+/** Loaded by the first request of that era: most who serve a channel never see one. */
+let stateless: typeof import("./stateless/open.ts") | undefined;
+
+async function loadStateless(): Promise<void> {
+  stateless = await import("./stateless/open.ts");
+}
 
 /** Serves an endpoint to whoever is at the other end of the channel, in every revision. */
 export function serve(endpoint: Endpoint, channel: Channel, options: ServeOptions = {}): Serving {
@@ -55,6 +59,7 @@ class ChannelServing implements Serving, ConnectionOptions {
   readonly #sessioned: Sessioned;
   /** Made by the first request that is of this era. */
   #stateless: Era | undefined;
+  #isClosing = false;
   /** For those who wait for the end, if anybody does. */
   #closed: Promise<void> | undefined;
   #settle: (() => void) | undefined;
@@ -96,7 +101,8 @@ class ChannelServing implements Serving, ConnectionOptions {
   }
 
   close(graceMs = 0): void {
-    if (this.#common.speaksStateless) this.#openStateless().close();
+    this.#isClosing = true;
+    this.#stateless?.close();
     const connection = this.#connection;
     const until = Date.now() + graceMs;
     const look = (): void => {
@@ -108,7 +114,9 @@ class ChannelServing implements Serving, ConnectionOptions {
   }
 
   onRequest(request: Request, exchange: Exchange): Answer | Promise<Answer> {
-    return this.#eraOf(request).request(request, exchange);
+    if (!this.#isStateless(request)) return this.#sessioned.request(request, exchange);
+    if (stateless) return this.#openStateless(stateless).request(request, exchange);
+    return loadStateless().then(() => this.onRequest(request, exchange));
   }
 
   onNotification(notification: Notification): void {
@@ -140,20 +148,18 @@ class ChannelServing implements Serving, ConnectionOptions {
     this.#settle?.();
   }
 
-  #eraOf(request: Request): Era {
+  #isStateless(request: Request): boolean {
     const { speaksStateless, offered } = this.#common;
-    if (!speaksStateless) return this.#sessioned;
+    if (!speaksStateless) return false;
     // Without sessions only `initialize` belongs to their era, which says what is spoken instead.
-    const isModern = isStateless(request) || (offered.length === 0 && request.method !== "initialize");
-    return isModern ? this.#openStateless() : this.#sessioned;
+    return isStateless(request) || (offered.length === 0 && request.method !== "initialize");
   }
 
-  #openStateless(): Era {
-    this.#stateless ??= openStateless({
-      ...this.#common,
-      connection: this.#connection,
-      oneStream: this.#channel.oneStream,
-    });
+  #openStateless({ openStateless }: NonNullable<typeof stateless>): Era {
+    if (this.#stateless) return this.#stateless;
+    const { oneStream } = this.#channel;
+    this.#stateless = openStateless({ ...this.#common, connection: this.#connection, oneStream });
+    if (this.#isClosing) this.#stateless.close();
     return this.#stateless;
   }
 }

@@ -201,3 +201,8 @@ export function hear(listener: Listener, { method: name, params = {} }: Notifica
   if (problem && !isOfLater(shape, params, revision)) listener.warn(`${name} of the server is not valid: ${problem}`);
   else listener.heard(name, params);
 }
+
+/** Whether a result is one already, and asks for nothing. An older server does not say so. */
+export function isComplete({ resultType = "complete" }: JsonObject): boolean {
+  return resultType === "complete";
+}

@@ -1,7 +1,6 @@
 // From the superset model to one revision and back, for whatever both eras have in common: params read and checked,
 // results fitted and checked, and the few values that must be rebuilt rather than trimmed.
-import { isObject, type JsonObject, type Request } from "../jsonrpc/message.ts";
-import { dataKeywords, schemaMapKeywords } from "../schema/nesting.ts";
+import type { JsonObject, Request } from "../jsonrpc/message.ts";
 import { addMembers } from "../util/members.ts";
 import { quote } from "../util/quote.ts";
 import type { Result } from "./endpoint.ts";
@@ -34,7 +33,7 @@ export function reviseResult(method: Method | undefined, result: Result, revisio
   if (!method) return result;
   const shape = method.resultShape;
   const wire = wireOf(revision);
-  const fitted = wire.fit(shape, rebuild(method.name, result, revision));
+  const fitted = wire.fit(shape, result);
   const problem = wire.check(shape, fitted, "result");
   if (problem)
     throw new McpError("invalid_result", `The result of ${method.name} is not valid in ${revision}: ${problem}`);
@@ -77,45 +76,6 @@ export function toFault(text: string): Result {
  * spread and never reaches the wire.
  */
 export const anyRoot: unique symbol = Symbol("plenum.anyRoot");
-
-function rebuild(method: string, result: Result, revision: Revision): Result {
-  if (factsOf(revision).structured !== "object") return result;
-  if (method === "tools/call" && result.structuredContent !== undefined) {
-    const bare = isObject(result.structuredContent) && !(anyRoot in result);
-    return bare ? result : { ...result, structuredContent: { result: result.structuredContent } };
-  }
-  if (method === "tools/list" && Array.isArray(result.tools)) {
-    return { ...result, tools: result.tools.map(withObjectOutput) };
-  }
-  return result;
-}
-
-function withObjectOutput(tool: JsonObject): JsonObject {
-  const schema = tool.outputSchema;
-  if (!isObject(schema) || schema.type === "object") return tool;
-  const { $schema, ...inner } = schema;
-  const wrapped = { type: "object", properties: { result: moveRefs(inner) }, required: ["result"] };
-  return { ...tool, outputSchema: $schema === undefined ? wrapped : { $schema, ...wrapped } };
-}
-
-/**
- * Pointers that began at the root now begin one level down.
- * @param isMap whether the node maps names to schemas: then its keys are names, also where they read like keywords
- */
-function moveRefs(node: unknown, isMap = false): unknown {
-  if (Array.isArray(node)) return node.map((item) => moveRefs(item));
-  if (!isObject(node)) return node;
-  // A schema with a URI of its own is the root of the pointers in it, wherever it stands.
-  if (!isMap && typeof node.$id === "string" && !node.$id.startsWith("#")) return node;
-  const moved = Object.entries(node).map(([key, value]) => [key, isMap ? moveRefs(value) : moveKeyword(key, value)]);
-  return Object.fromEntries(moved);
-}
-
-function moveKeyword(key: string, value: unknown): unknown {
-  const isPointer = (key === "$ref" || key === "$dynamicRef") && typeof value === "string" && /^#(?:\/|$)/.test(value);
-  if (isPointer) return `#/properties/result${value.slice(1)}`;
-  return dataKeywords.includes(key) ? value : moveRefs(value, schemaMapKeywords.includes(key));
-}
 
 // A result that will be given out again unchanged, such as a page of a list: an era may keep its encoded text.
 const stable = new WeakSet<Result>();

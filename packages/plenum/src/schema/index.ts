@@ -1,6 +1,6 @@
 // Plenum's schemas: JSON Schema validation, and any Standard Schema library made into JSON Schema.
 export { formats } from "./format.ts";
-export type { InferInput, InferOutput, TypedJsonSchema } from "./infer.ts";
+export { type InferInput, type InferOutput, jsonSchema, type TypedJsonSchema } from "./infer.ts";
 export {
   compileJsonSchema,
   type Formats,
@@ -14,7 +14,6 @@ export {
   type AnySchema,
   formatIssues,
   type Issue,
-  jsonSchema,
   type Schema,
   type SchemaPlace,
   toSchema,

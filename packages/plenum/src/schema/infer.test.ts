@@ -4,10 +4,9 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import type { InferInput, InferOutput } from "./infer.ts";
+import { type InferInput, type InferOutput, jsonSchema } from "./infer.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { AnySchema } from "./standard.ts";
-import { jsonSchema } from "./standard.ts";
 
 declare function take<const S extends AnySchema>(schema: S): InferOutput<S>;
 

@@ -115,3 +115,8 @@ type OfObject<S, Depth extends readonly unknown[]> = S extends { readonly proper
     : Record<string, unknown>;
 
 type Flat<T> = { [K in keyof T]: T[K] };
+
+/** Says which type a JSON Schema describes, where it cannot be read off: `jsonSchema<Tree>({ $ref: "#/$defs/tree", … })`. */
+export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
+  return schema as TypedJsonSchema<T>;
+}

@@ -3,14 +3,8 @@
 // refused here, by name and field, rather than when a peer asks for the list.
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import type { TypedJsonSchema } from "./infer.ts";
 import { compileJsonSchema, type JsonSchema, type Validator } from "./json-schema.ts";
 import { isObject } from "./keywords.ts";
-
-/** Says which type a JSON Schema describes, where it cannot be read off: `jsonSchema<Tree>({ $ref: "#/$defs/tree", … })`. */
-export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
-  return schema as TypedJsonSchema<T>;
-}
 
 /**
  * What may be given as a schema: a Standard Schema, or a JSON Schema as an object. What a library keeps in `~standard` is not

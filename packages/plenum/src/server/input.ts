@@ -26,31 +26,16 @@ export interface PageOptions {
 }
 
 // Tells it from a value that happens to have such members.
-const brand: unique symbol = Symbol("plenum.inputRequired");
+export const asked: unique symbol = Symbol("plenum.inputRequired");
 
 /** What `inputRequired` gives, for a handler to return. */
 export interface InputRequired {
-  readonly [brand]: true;
+  readonly [asked]: true;
   readonly resultType: "input_required";
   readonly inputRequests: { readonly [key: string]: InputRequest };
   readonly state: Json | undefined;
 }
 
-/**
- * Returned by the handler of a tool, prompt or resource, it asks the client all of `requests`; the handler is then run
- * again with `ctx.input`. `state` is any JSON value: the client carries it sealed, and it comes back as `ctx.input.state`.
- * Without requests the client is told to call again at once. Throws a TypeError when there is neither.
- */
-export function inputRequired(parts: {
-  readonly requests?: { readonly [key: string]: InputRequest };
-  readonly state?: Json;
-}): InputRequired {
-  const { requests = {}, state } = parts;
-  if (Object.keys(requests).length === 0 && state === undefined)
-    throw new TypeError("inputRequired: give requests, a state, or both");
-  return { [brand]: true, resultType: "input_required", inputRequests: requests, state };
-}
-
 export function isInputRequired(value: unknown): value is InputRequired & JsonObject {
-  return isObject(value) && brand in value;
+  return isObject(value) && asked in value;
 }

@@ -26,7 +26,8 @@ import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
 import { type Awaitable, assertFunction, toDefinition } from "./definition.ts";
 import { type InputRequired, isInputRequired } from "./input.ts";
-import { isVisible, listPages, type NoInput, type Registration, Registry, type Visible } from "./registry.ts";
+import { listPages } from "./lists.ts";
+import { isVisible, type NoInput, type Registration, Registry, type Visible } from "./registry.ts";
 
 export interface PromptOptions<Arguments extends AnySchema, Lifespan> {
   readonly title?: string;

@@ -26,7 +26,8 @@ import type { CallContext, Context } from "./context.ts";
 import { type CacheOptions, type Core, toCacheHints } from "./core.ts";
 import { assertFunction, toDefinition } from "./definition.ts";
 import { isInputRequired } from "./input.ts";
-import { isVisible, listPages, type Registration, Registry, type Visible } from "./registry.ts";
+import { listPages } from "./lists.ts";
+import { isVisible, type Registration, Registry, type Visible } from "./registry.ts";
 
 type DatedAnnotations = Omit<Annotations, "lastModified"> & { readonly lastModified?: string | Date };
 

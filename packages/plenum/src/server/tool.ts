@@ -1,29 +1,24 @@
 // Tools: what is registered, how a call is checked and run, and how what the handler returns becomes a result.
 // Specification: server/tools.
-import { exceedsDepth, isObject, type Json, type JsonObject } from "../jsonrpc/message.ts";
+import { exceedsDepth, isObject, type JsonObject } from "../jsonrpc/message.ts";
 import type { Result, Sender } from "../protocol/endpoint.ts";
 import { assertOpen, isTellable, McpError, ToolError } from "../protocol/errors.ts";
-import { type HeaderParam, headerMark, readHeaderParams } from "../protocol/header-marks.ts";
-import { assertOwnMeta } from "../protocol/meta.ts";
-import { type Content, type Icon, isContent, type Meta, type Tool, type ToolAnnotations } from "../protocol/model.ts";
-import { anyRoot, toFault } from "../protocol/revise.ts";
+import { hasHeaderMark } from "../protocol/header-mark.ts";
+import { type HeaderParam, readHeaderParams } from "../protocol/header-marks.ts";
+import { type Icon, isContent, type Meta, type Tool, type ToolAnnotations } from "../protocol/model.ts";
+import { toFault } from "../protocol/revise.ts";
 import type { InferInput, InferOutput } from "../schema/infer.ts";
 import { type AnySchema, formatIssues, type Schema, toSchema, type ValidationResult } from "../schema/standard.ts";
+import { addMembers } from "../util/members.ts";
 import { quote } from "../util/quote.ts";
 import { isThenable } from "../util/thenable.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
 import { type Awaitable, assertFunction, toDefinition } from "./definition.ts";
 import { type InputRequired, isInputRequired } from "./input.ts";
-import {
-  type Entry,
-  isVisible,
-  listPages,
-  type NoInput,
-  type Registration,
-  Registry,
-  type Visible,
-} from "./registry.ts";
+import { listPages } from "./lists.ts";
+import { type Entry, isVisible, type NoInput, type Registration, Registry, type Visible } from "./registry.ts";
+import { isPlain, isWhole, settle, toBlocks, type WholeResult } from "./result.ts";
 
 export interface ToolOptions<Input extends AnySchema, Output extends AnySchema, Lifespan> {
   readonly title?: string;
@@ -135,10 +130,10 @@ function callTool<L>(core: Core<L>, entry: ToolEntry, params: JsonObject, ctx: C
     const isMirrored = entry.mirrored.length > 0 && ctx.sender?.mirrorsParams;
     const args = isMirrored ? compare(core, entry, params, ctx) : readArguments(core, entry, params);
     given = args instanceof Promise ? args.then((checked) => handle(entry, checked, ctx)) : handle(entry, args, ctx);
+    if (!isThenable(given)) return conclude(core, entry, given, ctx);
   } catch (error) {
     return toFailure(core, entry, error, ctx);
   }
-  if (!isThenable(given)) return conclude(core, entry, given, ctx);
   return Promise.resolve(given).then(
     (returned) => conclude(core, entry, returned, ctx),
     (error) => toFailure(core, entry, error, ctx),
@@ -197,39 +192,20 @@ function toFailure<L>(core: Core<L>, { definition }: ToolEntry, error: unknown, 
   return toFault(`Internal error (${core.mask(error, `tools/call ${definition.name}`, ctx.ended)})`);
 }
 
-/** What reads a file gives a promise: it is waited for. */
-type Contents = readonly (Content | Promise<Content>)[];
+/** Loaded by the first tool that has an output schema, or a result of its own making. */
+let structured: typeof import("./structured.ts") | undefined;
 
-// A result the handler composed itself. The brand tells it from a value that happens to have a `content` member.
-const whole: unique symbol = Symbol("plenum.result");
-
-export interface WholeResult {
-  readonly [whole]: true;
-  readonly content: Contents | undefined;
-  readonly structured: Json | undefined;
-  readonly isError: boolean | undefined;
-  readonly meta: Meta | undefined;
-}
-
-/** A tool result in full, for a handler that wants more than its return value says: own text beside structured content, `isError`, `_meta`. */
-export function toolResult(parts: {
-  readonly content?: Contents;
-  readonly structured?: Json;
-  readonly isError?: boolean;
-  readonly meta?: Meta;
-}): WholeResult {
-  const { content, structured, isError, meta } = parts;
-  assertOwnMeta(meta, "toolResult");
-  return { [whole]: true, content, structured, isError, meta };
-}
-
-function isWhole(value: unknown): value is WholeResult {
-  return isObject(value) && whole in value;
+async function loadStructured(): Promise<typeof import("./structured.ts")> {
+  structured = await import("./structured.ts");
+  return structured;
 }
 
 function toResult(returned: unknown, entry: ToolEntry): Result | Promise<Result> {
   if (isInputRequired(returned)) return returned;
-  if (entry.output || isWhole(returned)) return toWholeResult(returned, entry);
+  if (entry.output || isWhole(returned))
+    return structured
+      ? structured.toWholeResult(returned, entry)
+      : loadStructured().then((loaded) => loaded.toWholeResult(returned, entry));
   const content = isObject(returned) ? returned.content : undefined;
   if (!Array.isArray(content)) return isPlain(returned) ? toContent(returned) : settle(returned).then(toContent);
   // Most are composed of what is there already.
@@ -239,31 +215,14 @@ function toResult(returned: unknown, entry: ToolEntry): Result | Promise<Result>
 
 /** The result that a handler has put together itself, or a value that merely has a member of that name. */
 function toOwnResult(returned: JsonObject, content: unknown[]): Result {
-  // Its type is ours to say. What needs no change is not copied: nobody changes a result.
-  const isSame = content === returned.content && !("resultType" in returned);
-  const result = isSame ? returned : { ...returned, resultType: undefined, content };
+  // Its type is ours to say. A copy: the handler may give out the same one each time, and middleware may change it.
+  const result = addMembers({}, returned, "resultType");
+  result.content = [...content];
   return isCallToolResult(result) ? result : toContent(returned);
 }
 
 function toContent(value: unknown): Result {
   return { content: toBlocks(value) };
-}
-
-async function toWholeResult(returned: unknown, { definition, output }: ToolEntry): Promise<Result> {
-  const blocks = isWhole(returned) && returned.content && (await settle(returned.content));
-  const { structured, isError, meta } = isWhole(returned) ? returned : { structured: returned };
-  // A failure need not have the shape of a success.
-  if (isError || !output)
-    return { content: blocks || toText(structured), structuredContent: structured, isError, _meta: meta };
-  const checked = await output.validate(structured);
-  const value = "issues" in checked ? undefined : checked.value;
-  // A schema that allows everything allows undefined, but the wire cannot carry it, and structured content was promised.
-  if (value === undefined) {
-    const why = "issues" in checked ? formatIssues(checked.issues) : "must not be undefined";
-    throw new TypeError(`tool "${definition.name}" returned what its output schema does not allow: ${why}`);
-  }
-  const result = { content: blocks || toText(value), structuredContent: value, _meta: meta };
-  return definition.outputSchema?.type === "object" ? result : { ...result, [anyRoot]: true };
 }
 
 function isCallToolResult({ content, isError, structuredContent }: JsonObject): boolean {
@@ -273,37 +232,9 @@ function isCallToolResult({ content, isError, structuredContent }: JsonObject): 
   return says && content.every(isContent);
 }
 
-/** Whether there is nothing in it to wait for. */
-function isPlain(value: unknown): boolean {
-  return Array.isArray(value) ? value.every(isPlain) : !isThenable(value);
-}
-
-/** The value with every promise in it, and in lists in it, waited for. */
-async function settle(value: unknown): Promise<unknown> {
-  const settled = await value;
-  return Array.isArray(settled) ? Promise.all(settled.map(settle)) : settled;
-}
-
-function toBlocks(value: unknown): Content[] {
-  if (value === undefined || value === null) return [];
-  if (typeof value === "string") return [{ type: "text", text: value }];
-  if (isContent(value)) return [value];
-  // A list with content in it is a list of content; one without is a value like any other.
-  const isList = Array.isArray(value) && (holdsContent(value) || value.every((member) => typeof member === "string"));
-  return isList ? value.flatMap(toBlocks) : toText(value);
-}
-
-function holdsContent(value: unknown): boolean {
-  return Array.isArray(value) ? value.some(holdsContent) : isContent(value);
-}
-
-function toText(value: unknown): Content[] {
-  return value === undefined ? [] : [{ type: "text", text: JSON.stringify(value) ?? String(value) }];
-}
-
 function mirroredOf(tool: Tool): readonly HeaderParam[] {
   // Most schemas have no such mark: they are not walked.
-  if (!JSON.stringify(tool.inputSchema).includes(headerMark)) return [];
+  if (!hasHeaderMark(tool)) return [];
   const found = readHeaderParams(tool);
   if ("params" in found) return found.params;
   throw new TypeError(`tool "${tool.name}": ${found.problem}`);

@@ -164,8 +164,3 @@ export function openSession(ground: RemoteGround, answer: JsonObject, pinned: Re
     },
   };
 }
-
-/** Before the handshake is answered, a server may ping, and nothing else. */
-export function answerEarly({ method }: Request): Answer {
-  return method === "ping" ? { result: {} } : { error: toErrorObject(methodNotFound(method), "2025-11-25", () => "") };
-}

@@ -13,7 +13,7 @@ import { findMethod, isIn, type Method, requestIn } from "../methods.ts";
 import type { ClientCapabilities, Implementation, LogLevel } from "../model.ts";
 import { toToolFault } from "../revise.ts";
 import { isRevision, type Revision } from "../revisions.ts";
-import { encodeResult, toInitializeResult } from "./codec.ts";
+import { encodeResult, loadWrapping, toInitializeResult } from "./codec.ts";
 import type { Session } from "./session.ts";
 import { subscribe, tellChange } from "./watch.ts";
 
@@ -119,7 +119,7 @@ export class Sessioned implements Era, LinkEnds {
     try {
       const call = toCall(method, request, exchange, toCaller(request.params, revision), this);
       const description = (await endpoint.call(call)) as unknown as Description;
-      const result = encodeResult(method, toInitializeResult(description, revision), revision);
+      const result = encodeResult(method, toInitializeResult(description, revision), revision) as JsonObject;
       // A cancelled or cut-off handshake opens nothing.
       if (!exchange.ended) this.#session = toSession(call.client, description);
       return { result };
@@ -149,7 +149,8 @@ export class Sessioned implements Era, LinkEnds {
     return answer.catch((error) => this.#fail(error, run));
   }
 
-  #finish(result: Result, { params }: Call, { method, exchange, revision, session }: Run): Answer {
+  #finish(result: Result, { params }: Call, run: Run): Answer | Promise<Answer> {
+    const { method, exchange, revision, session } = run;
     // What a call that went well changes in the session. One that was cancelled meanwhile leaves no trace.
     if (session && !exchange.ended) {
       const uri = params.uri as string;
@@ -157,7 +158,13 @@ export class Sessioned implements Era, LinkEnds {
       else if (method?.name === "resources/subscribe") subscribe(session, uri, this.#ground.limits.maxSubscriptions);
       else if (method?.name === "resources/unsubscribe") session.subscriptions?.delete(uri);
     }
-    return { result: encodeResult(method, result, revision) };
+    const encoded = encodeResult(method, result, revision);
+    return encoded ? { result: encoded } : this.#settle(this.#wrap(result, run), run);
+  }
+
+  async #wrap(result: Result, { method, revision }: Run): Promise<Answer> {
+    await loadWrapping();
+    return { result: encodeResult(method, result, revision) as JsonObject };
   }
 
   #fail(error: unknown, { method, request, revision, session }: Run): Answer | Promise<Answer> {

@@ -1,5 +1,5 @@
 // The client's channel by itself, with a fetch by hand: what becomes of each message, and what is left at the end.
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ChannelFault, type Receiver } from "../../jsonrpc/channel.ts";
 import type { Incoming, RequestId } from "../../jsonrpc/message.ts";
 import { openHttpChannel } from "./client-channel.ts";
@@ -44,6 +44,9 @@ const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5
 const ask = (id: RequestId, method = "tools/list") => ({ jsonrpc: "2.0" as const, id, method });
 /** An answer that never comes, and heeds no signal. */
 const never = (): Promise<Response> => new Promise(() => {});
+
+// What the first refusal and the first stream load is here already: no test waits for it.
+beforeAll(() => Promise.all([import("./client-refusal.ts"), import("./client-stream.ts")]));
 
 test("a batch is one POST, and each of its requests is answered or fails", async () => {
   const on = openChannel(() => toJson([{ jsonrpc: "2.0", id: 1, result: {} }]));

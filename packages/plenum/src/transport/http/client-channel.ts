@@ -11,19 +11,7 @@ import { type Standing, sessionHeaders, toLastEvent } from "./client-headers.ts"
 import { nameOfUrl, type TargetSettings } from "./client-options.ts";
 import { type Post, toPost, whatOf } from "./client-post.ts";
 import { createPosts } from "./client-posts.ts";
-import {
-  type HttpRefusal,
-  isAnswer,
-  isForgotten,
-  isPassing,
-  isRefusal,
-  readRefusal,
-  statusIn,
-  toAdvice,
-  toRefused,
-} from "./client-refusal.ts";
 import { createRequester } from "./client-request.ts";
-import { followStream, StreamEnded, until } from "./client-stream.ts";
 import { headerNames } from "./headers.ts";
 
 /** Which transport a URL was found to have. */
@@ -49,6 +37,11 @@ const deleteMs = 3000;
 const newMs = 10_000;
 /** How long other requests of a session that is gone may take to be refused as well. */
 const refusedMs = 1000;
+
+// Most servers answer with JSON, and refuse nothing: these are loaded by the first that does otherwise.
+const loadStreams = () => import("./client-stream.ts");
+const loadRefusals = () => import("./client-refusal.ts");
+
 // Visible ASCII.
 const sessionId = /^[\x21-\x7e]+$/;
 
@@ -179,7 +172,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       const answer = await request({ method: "POST", url: settings.url, headers, body, stop });
       unheard.delete(post);
       if (isOk(answer)) await readAnswer(post, answer);
-      else await readNo(post, await readRefusal(answer));
+      else await readNo(post, answer);
     } catch (error) {
       if (!post.stop.isStopped) fail(post, error);
     } finally {
@@ -201,7 +194,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     }
     if (post.waiting.size === 0) {
       from.discard();
-      if (post.method === "notifications/initialized") listen();
+      if (post.method === "notifications/initialized") listen().catch(end);
     } else if (type === "application/json") {
       const text = await readText(from, settings.maxResponseBytes);
       // Nothing more comes of it: it needs no clock.
@@ -220,6 +213,8 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   }
 
   async function followAnswer(post: Post, first: HttpAnswer): Promise<void> {
+    const { followStream, StreamEnded } = await loadStreams();
+    const { statusIn } = await loadRefusals();
     try {
       await followStream(first, {
         stop: post.stop,
@@ -246,7 +241,9 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
 
   // --- a status that says no
 
-  async function readNo(post: Post, refusal: HttpRefusal): Promise<void> {
+  async function readNo(post: Post, no: HttpAnswer): Promise<void> {
+    const { isAnswer, isForgotten, isPassing, readRefusal, toAdvice, toRefused } = await loadRefusals();
+    const refusal = await readRefusal(no);
     const { status, error } = refusal;
     const [id] = post.waiting.keys();
     const isOurs = error !== undefined && id !== undefined && (refusal.id === undefined || refusal.id === id);
@@ -280,16 +277,19 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     };
     const found = await request({ method: "GET", url: settings.url, headers, stop });
     if (isOk(found)) return found;
+    const { readRefusal, toRefused } = await loadRefusals();
     throw toRefused(await readRefusal(found), "GET of the stream");
   }
 
   /** What the server sends by itself. It need not offer that. */
-  function listen(): void {
+  async function listen(): Promise<void> {
+    const { followStream } = await loadStreams();
+    const { isRefusal, statusIn } = await loadRefusals();
     if (state.old || state.isClosed) return;
     const place = {};
     let wasOpen = false;
     const isGone = (error: unknown): boolean => statusIn(error) === 404 && state.standing.session !== undefined;
-    followStream(undefined, {
+    await followStream(undefined, {
       stop: ending,
       maxEventBytes: settings.maxEventBytes,
       reconnect: settings.reconnect,
@@ -382,6 +382,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       options.onVerdict("sse");
       return true;
     } catch (error) {
+      const { statusIn } = await loadRefusals();
       // That it is refused is nothing new.
       if (statusIn(error) === undefined && !stop.isStopped) state.oldProblem = reasonOf(error);
       options.onVerdict("streamable");
@@ -415,4 +416,14 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     abandon: posts.abandon,
     close: () => end(),
   };
+}
+
+/** The end of what is done, or of the time that it may take. */
+async function until(done: Promise<void>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([done, late]);
+  clearTimeout(timer);
 }

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createNetServer, type Socket } from "node:net";
-import { brotliCompressSync, createGzip, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Stop } from "../../util/stop.ts";
 import { type Asked, type Carrier, readText } from "./client-carrier.ts";
@@ -188,16 +188,53 @@ describe("connections", () => {
     expect(on.sockets).toHaveLength(2);
   });
 
-  test("that the server ends while something is sent: what was written is not sent again", async () => {
-    const on = await stage((_, res) => void res.end("ok"));
-    for (const asked of [{ body: "once" }, get]) {
+  test.each([{ method: "POST", body: "once" } as const, get])(
+    "that the server ends while something is sent: what was written is not sent again: $method",
+    async (asked) => {
+      const on = await stage((_, res) => void res.end("ok"));
       await readText(await on.send(), 10);
       await turn();
-      on.sockets.at(-1)?.destroy();
+      on.sockets[0]?.destroy();
       await expect(on.send(asked)).rejects.toThrow();
       await turn();
-    }
-    expect(on.bodies).toEqual(["{}", "{}"]);
+      expect(on.bodies).toEqual(["{}"]);
+    },
+  );
+
+  const brief = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+  test.each<[string, (socket: Socket) => void]>([
+    ["ends", (socket) => void socket.end(brief)],
+    ["resets", (socket) => void socket.write(brief, () => socket.resetAndDestroy())],
+  ])("that the server %s behind an answer without having said so are not used again", async (_, answer) => {
+    const url = await stageRaw(answer);
+    const carrier = toCarrier();
+    for (let i = 0; i < 20; i++) expect(await readText(await carrier.send(post(url)), 10)).toBe("ok");
+  });
+
+  test("are not kept for a server that has closed one of them too late to be seen, for a while", async () => {
+    const on = await stage((_, res, body) => (body === "lost" ? void res.socket?.destroy() : void res.end("ok")));
+    await readText(await on.send(), 10);
+    await expect(on.send({ body: "lost" })).rejects.toThrow("socket hang up");
+    const count = async (): Promise<number> => {
+      const before = on.sockets.length;
+      for (let i = 0; i < 3; i++) await readText(await on.send(), 10);
+      return on.sockets.length - before;
+    };
+    expect(await count()).toBe(3);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await count()).toBe(1);
+  });
+
+  test("a request that waits for one that was just used can be stopped", async () => {
+    const on = await stage((_, res) => void res.end("ok"));
+    const stop = new Stop();
+    await readText(await on.send(), 10);
+    const sent = on.send({ stop });
+    stop.stop("enough");
+    await expect(sent).rejects.toBe("enough");
+    expect(await readText(await on.send(), 10)).toBe("ok");
+    expect([on.sockets.length, on.bodies.length]).toEqual([1, 2]);
   });
 
   test.each(["POST", "DELETE"] as const)(
@@ -219,6 +256,13 @@ describe("an answer", () => {
     ["gzip", gzipSync],
     ["x-gzip", gzipSync],
     ["deflate", deflateSync],
+    ["deflate", deflateRawSync],
+    ["deflate", gzipSync],
+    ["deflate, deflate", (text) => deflateSync(deflateRawSync(text))],
+    ["gzip, gzip, gzip, gzip, gzip", (text) => gzipSync(gzipSync(gzipSync(gzipSync(gzipSync(text)))))],
+    ["gzip, utf-8", gzipSync],
+    ["none", Buffer.from],
+    ["utf-8", Buffer.from],
     ["br", brotliCompressSync],
     ["gzip, BR", (text) => brotliCompressSync(gzipSync(text))],
     ["identity", Buffer.from],
@@ -228,6 +272,41 @@ describe("an answer", () => {
     await turn();
     expect(await readText(await on.send(), 100_000)).toBe(plain);
     expect(on.sockets).toHaveLength(1);
+  });
+
+  test("that is encoded may be empty, or break off", async () => {
+    const on = await stage((_, res, encoding) => void res.writeHead(200, { "content-encoding": encoding }).end());
+    for (const body of ["gzip", "deflate", "gzip, deflate", "deflate, gzip"])
+      expect(await readText(await on.send({ body }), 100)).toBe("");
+    const cut = await stageRaw((socket) =>
+      socket.end("HTTP/1.1 200 OK\r\ncontent-encoding: deflate\r\ncontent-length: 9\r\n\r\n"),
+    );
+    await expect(readText(await toCarrier().send(post(cut)), 100)).rejects.toThrow("broke off in the middle");
+  });
+
+  test("that is encoded more than five times is refused", async () => {
+    const on = await stage((_, res) => void res.writeHead(200, { "content-encoding": "br,".repeat(5) }).end("x"));
+    await expect(readText(await on.send(), 100)).rejects.toThrow("encoded 6 times over, and 5 is the most");
+  });
+
+  test.each([
+    ["101 with another protocol", "HTTP/1.1 101 Over\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n", 101],
+    ["101 alone", "HTTP/1.1 101 Over\r\n\r\n", 101],
+    ["an odd number", "HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n", 999],
+  ])("whose status is %s is there at once", async (_, bytes, status) => {
+    let socket: Socket | undefined;
+    const url = await stageRaw((given) => {
+      socket = given;
+      given.write(bytes);
+    });
+    const answer = await toCarrier().send(post(url));
+    expect([answer.status, answer.header("upgrade"), await readText(answer, 10)]).toEqual([status, undefined, ""]);
+    if (status === 101) await expect.poll(() => socket?.destroyed).toBe(true);
+  });
+
+  test("whose status is 000 is refused: 0 is a redirect that is hidden", async () => {
+    const url = await stageRaw((socket) => socket.write("HTTP/1.1 000 Nil\r\ncontent-length: 0\r\n\r\n"));
+    await expect(toCarrier().send(post(url))).rejects.toThrow("HTTP 000 is no status");
   });
 
   test("that is encoded may come bit by bit, and is measured as it is", async () => {
@@ -331,8 +410,14 @@ describe("what is stopped", () => {
   });
 });
 
-test("where the environment names a proxy to Node, fetch is left to deal with it", () => {
-  vi.stubEnv("NODE_USE_ENV_PROXY", "1");
+test.each([
+  ["NODE_USE_ENV_PROXY", "1", true],
+  ["NODE_OPTIONS", "--no-warnings --use-env-proxy", true],
+  ["NODE_OPTIONS", '"--use_env_proxy"', true],
+  ["NODE_OPTIONS", "--no-use-env-proxy", false],
+  ["NODE_OPTIONS", "--title=--use-env-proxy", false],
+])("where the environment names a proxy to Node, fetch is left to deal with it: %s=%s", (name, value, isProxy) => {
+  vi.stubEnv(name, value);
   onTestFinished(() => void vi.unstubAllEnvs());
-  expect(createNodeCarrier()).toBeUndefined();
+  expect(createNodeCarrier() === undefined).toBe(isProxy);
 });

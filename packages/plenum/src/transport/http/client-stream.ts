@@ -151,13 +151,3 @@ export function pause(ms: number, stop: Stop): Promise<void> {
     end = stop.onStop(done);
   });
 }
-
-/** The end of what is done, or of the time that it may take. */
-export async function until(done: Promise<void>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([done, late]);
-  clearTimeout(timer);
-}

@@ -4,21 +4,22 @@ import { type Incoming, parseMessage } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { sessionedOf } from "../../protocol/revisions.ts";
 import { Bag } from "../../util/bag.ts";
-import { admit } from "./admit.ts";
 import type { Answering, AnsweringGround } from "./answering.ts";
-import { createCors } from "./cors.ts";
+import type { Cors } from "./cors.ts";
 import { eraOf } from "./era.ts";
 import { HttpFault, type HttpRequest, type Outlet, type RouteAnswer } from "./exchange.ts";
 import { accepts, isJsonType } from "./headers.ts";
 import type { Legacy } from "./legacy.ts";
-import { type Observed, observe, toByteLength } from "./observe.ts";
+import type { Observed } from "./observe.ts";
 import type { HttpSettings } from "./options.ts";
-import { createGuard } from "./origin.ts";
+import { createGuard, type Guard } from "./origin.ts";
 import type { Pulse } from "./pulse.ts";
 import { Reply, type ReplyGround } from "./reply.ts";
 import { createStateless } from "./stateless.ts";
 
 export interface HttpCore {
+  /** Loads ahead what older clients need, for who has files now and may not have them later. */
+  load(): void;
   /** Answers one exchange; never throws. */
   handle(request: HttpRequest, outlet: Outlet): void;
   /** Ends the connections of event streams; clients of 2025-11-25 come back after `retryMs` for the rest. */
@@ -27,14 +28,46 @@ export interface HttpCore {
   close(graceMs: number): Promise<void>;
 }
 
+const loadAdmit = () => import("./admit.ts");
+
 /** The rooms that a path can lead to. */
 type Place = "mcp" | "sse" | "messages";
 
+/** What goes around every exchange of a server that wants it. */
+interface Around {
+  readonly cors?: Cors | undefined;
+  readonly observe?: typeof import("./observe.ts").observe | undefined;
+}
+
+/** Undefined where there is nothing to load. */
+function loadAround({ cors, onAccess, onMetrics }: HttpSettings, guard: Guard): Promise<Around> | undefined {
+  const isObserved = onAccess !== undefined || onMetrics !== undefined;
+  if (!cors && !isObserved) return undefined;
+  const rooms = [cors ? import("./cors.ts") : undefined, isObserved ? import("./observe.ts") : undefined] as const;
+  return Promise.all(rooms).then(([shared, observed]) => ({
+    cors: shared?.createCors(cors, guard),
+    observe: observed?.observe,
+  }));
+}
+
+/** A way back that keeps in mind, while it is not used yet, that the client has gone. */
+function hold(outlet: Outlet): Outlet {
+  let isGone = false;
+  outlet.onGone(() => {
+    isGone = true;
+  });
+  return {
+    answer: (status, headers, body, told) => outlet.answer(status, headers, body, told),
+    stream: (headers) => outlet.stream(headers),
+    onGone: (run) => (isGone ? run() : outlet.onGone(run)),
+  };
+}
+
 export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pulse): HttpCore {
   const { sse, sessions, maxInFlight, maxStreams, routes } = settings;
-  const isObserved = settings.onAccess !== undefined || settings.onMetrics !== undefined;
   const guard = createGuard(settings);
-  const cors = createCors(settings.cors, guard);
+  const loadingAround = loadAround(settings, guard);
+  let around: Around | undefined = loadingAround ? undefined : {};
   const legacyCount = sessionedOf(settings.revisions).length;
   const isModern = legacyCount < settings.revisions.length;
   const hasLegacy = legacyCount > 0;
@@ -45,11 +78,18 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
   const stateless = createStateless(endpoint, settings, ground);
   let legacy: Legacy | undefined;
   let loading: Promise<Legacy> | undefined;
+  /** Not for good where it fails: files may be short for a moment. */
   const loadLegacy = (): Promise<Legacy> => {
-    loading ??= import("./legacy.ts").then(({ createLegacy }) => {
-      legacy = createLegacy(endpoint, settings, ground);
-      return legacy;
-    });
+    loading ??= import("./legacy.ts").then(
+      ({ createLegacy }) => {
+        legacy = createLegacy(endpoint, settings, ground);
+        return legacy;
+      },
+      (error: unknown) => {
+        loading = undefined;
+        throw error;
+      },
+    );
     return loading;
   };
   /** `entering`: not known yet what they want, or from whom. */
@@ -102,7 +142,10 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
       assertNotClosing();
       const incoming = parseMessage(text);
       const isNamed = incoming.kind === "request" || incoming.kind === "notification";
-      note?.(() => ({ requestBytes: toByteLength(text), rpcMethod: isNamed ? incoming.message.method : undefined }));
+      note?.(() => ({
+        requestBytes: new TextEncoder().encode(text).length,
+        rpcMethod: isNamed ? incoming.message.method : undefined,
+      }));
       return incoming;
     });
   }
@@ -172,7 +215,7 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     if (await route(request, reply)) return;
     // Nobody is asked who he is for what is not there.
     placeOf(request.path);
-    const auth = settings.auth && (await admit(request, settings.auth));
+    const auth = settings.auth && (await (await loadAdmit()).admit(request, settings.auth));
     assertNotClosing();
     // Who left meanwhile opens nothing that would have to be closed.
     if (!reply.isOver) await direct(request, auth, reply, note);
@@ -207,31 +250,56 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     }
   }
 
+  function begin(request: HttpRequest, given: Outlet, { cors, observe }: Around): void {
+    const observed = observe?.(request, given, settings);
+    counts.inFlight++;
+    const reply = new Reply(observed?.outlet ?? given, replies, cors?.headers(request));
+    const fault = guard.check(request);
+    if (fault) {
+      reply.fault(fault);
+      return;
+    }
+    const preflight = request.method === "OPTIONS" ? cors?.preflight(request) : undefined;
+    if (preflight) {
+      reply.empty(preflight.status, preflight.headers);
+      return;
+    }
+    counts.entering++;
+    const entered = (): void => {
+      counts.entering--;
+    };
+    try {
+      answer(request, reply, observed?.note).then(entered, (error) => {
+        fail(error, request, reply);
+        entered();
+      });
+    } catch (error) {
+      // In a moment: a request that is not here whole would cost its connection.
+      queueMicrotask(() => {
+        fail(error, request, reply);
+        entered();
+      });
+    }
+  }
+
   return {
-    handle(request, given) {
-      const { outlet, note } = isObserved ? observe(request, given, settings) : { outlet: given, note: undefined };
-      counts.inFlight++;
-      const reply = new Reply(outlet, replies, cors?.headers(request));
-      const fault = guard.check(request);
-      if (fault) return reply.fault(fault);
-      const preflight = request.method === "OPTIONS" ? cors?.preflight(request) : undefined;
-      if (preflight) return reply.empty(preflight.status, preflight.headers);
-      counts.entering++;
-      const entered = (): void => {
-        counts.entering--;
-      };
-      try {
-        answer(request, reply, note).then(entered, (error) => {
-          fail(error, request, reply);
-          entered();
-        });
-      } catch (error) {
-        // In a moment: a request that is not here whole would cost its connection.
-        queueMicrotask(() => {
-          fail(error, request, reply);
-          entered();
-        });
-      }
+    handle(request, outlet) {
+      if (around) return begin(request, outlet, around);
+      const held = hold(outlet);
+      loadingAround?.then(
+        (loaded) => {
+          around = loaded;
+          begin(request, held, loaded);
+        },
+        (error) => {
+          counts.inFlight++;
+          fail(error, request, new Reply(held, replies));
+        },
+      );
+    },
+
+    load() {
+      if (hasLegacy) loadLegacy().catch(() => {});
     },
 
     disconnect: (retryMs) => legacy?.sessioned?.disconnect(retryMs),
@@ -241,7 +309,11 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
       unwatch();
       stateless.close();
       const until = Date.now() + graceMs;
-      const ending = loading?.then((older) => older.close(graceMs));
+      // What could not be loaded has opened nothing.
+      const ending = loading?.then(
+        (older) => older.close(graceMs),
+        () => {},
+      );
       while (open.size + counts.entering > 0 && Date.now() < until)
         await new Promise((resolve) => setTimeout(resolve, 5));
       giveUp();

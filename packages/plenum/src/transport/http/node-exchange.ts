@@ -33,7 +33,6 @@ export class NodeExchange implements HttpRequest, Outlet {
   readonly #ground: NodeGround;
   /** The host, where the target is a whole URL. */
   readonly #authority: string | undefined;
-  #hasDoubles: boolean | undefined;
   #gone: (() => void) | undefined;
   #isOver = false;
 
@@ -64,14 +63,10 @@ export class NodeExchange implements HttpRequest, Outlet {
   }
 
   header(name: string): string | undefined {
-    const { headers } = this.#request;
     if (name === "host") return this.#host();
-    const value = headers[name];
-    if (typeof value !== "string") return value?.join(", ");
-    this.#hasDoubles ??= hasDoubles(this.#request);
-    if (!this.#hasDoubles) return value;
     if (name.startsWith("mcp-")) return joined(this.#request, name, doubled);
-    return singular.has(name) ? joined(this.#request, name, ", ") : value;
+    const value = singular.has(name) ? joined(this.#request, name, ", ") : this.#request.headers[name];
+    return typeof value === "object" ? value.join(", ") : value;
   }
 
   /** Its time is that of all bodies here. */
@@ -154,16 +149,16 @@ export class NodeExchange implements HttpRequest, Outlet {
     return this.#response.destroyed || this.#response.headersSent;
   }
 
-  /** As a list of names and values, which Node takes as it is. */
-  #toSent(headers: Headers, body: string | Buffer | undefined, isCut: boolean): string[] {
+  /** An object, not a list of names and values: what applications put around `writeHead` knows no lists. */
+  #toSent(headers: Headers, body: string | Buffer | undefined, isCut: boolean): { [name: string]: string | number } {
     const isHttp2 = this.#request.httpVersionMajor > 1;
-    const sent: string[] = [];
+    const sent: { [name: string]: string | number } = {};
     for (const name in headers) {
       // One connection has many of them in HTTP/2, and no such header.
-      if (!(name === "connection" && (isCut || isHttp2))) sent.push(name, headers[name] as string);
+      if (!(name === "connection" && (isCut || isHttp2))) sent[name] = headers[name] as string;
     }
-    if (body !== undefined) sent.push("content-length", `${Buffer.byteLength(body)}`);
-    if (isCut && !isHttp2) sent.push("connection", "close");
+    if (body !== undefined) sent["content-length"] = Buffer.byteLength(body);
+    if (isCut && !isHttp2) sent.connection = "close";
     return sent;
   }
 
@@ -172,15 +167,21 @@ export class NodeExchange implements HttpRequest, Outlet {
     const request = this.#request;
     // What HTTP/2 has in place of the header, or beside it.
     const pseudo = request.headers[":authority"] as string | undefined;
-    this.#hasDoubles ??= hasDoubles(request);
-    const host = this.#hasDoubles ? joined(request, "host", ", ") : request.headers.host;
+    const host = joined(request, "host", ", ");
     if (pseudo === undefined && this.#authority === undefined) return host;
     const names = new Set([this.#authority, pseudo, host].filter((name) => name !== undefined));
     return names.size > 0 ? [...names].join(", ") : undefined;
   }
 }
 
-const flush = (sink: NodeSink): void => sink.flush();
+function flush(sink: NodeSink): void {
+  try {
+    sink.flush();
+  } catch {
+    // What an application has put around the response does not work: its client is gone, as everybody hears then.
+    sink.break();
+  }
+}
 
 /** Events. What is written in one turn travels together, and with the head of the answer; where all is said by then, alone. */
 class NodeSink implements EventSink {
@@ -230,6 +231,10 @@ class NodeSink implements EventSink {
     this.#exchange.response.destroy();
   }
 
+  break(): void {
+    this.#exchange.response.destroy();
+  }
+
   get waitingBytes(): number {
     if (this.#exchange.isOver) return 0;
     if (!this.#hasBegun) return this.#heldBytes;
@@ -266,13 +271,6 @@ function joinBytes(head: string, headBytes: number, text: string, bytes: number)
   both.write(head);
   both.write(text, headBytes);
   return both;
-}
-
-/** Whether some header is there twice: those that Node has by name are fewer than came, then. */
-function hasDoubles({ headers, rawHeaders }: IncomingMessage): boolean {
-  let count = 0;
-  for (const _ in headers) count++;
-  return count * 2 !== rawHeaders.length;
 }
 
 /** All values of a header, joined, so that one which is there twice is not taken for one. */

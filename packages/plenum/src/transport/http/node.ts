@@ -164,7 +164,9 @@ function openCore(endpoint: Endpoint, settings: HttpSettings, name: string): Htt
   if (typeof endpoint?.watch !== "function")
     throw new TypeError(`${name} takes a server first, such as createServer makes`);
   const traced = withTelemetry(endpoint, settings.telemetry, true);
-  return createCore(traced, settings, createSharedPulse(periodOf(settings)));
+  const core = createCore(traced, settings, createSharedPulse(periodOf(settings)));
+  core.load();
+  return core;
 }
 
 function toListener(core: HttpCore, { readerTimeoutMs }: HttpSettings, bodies: Bodies) {

@@ -1,7 +1,7 @@
 // Spans of OpenTelemetry for what is served over HTTP: with the API that was given, or with the application's own as soon as it
-// is known whether there is one.
+// is known whether there is one. Loaded only where there may be one.
 import type { Endpoint } from "../../protocol/endpoint.ts";
-import { loadTelemetry, type TelemetryApi, traceCalls } from "../../protocol/trace.ts";
+import type { TelemetryApi } from "../../protocol/trace.ts";
 
 /** @param isLooked the application's own API is looked for where none is given */
 export function withTelemetry(
@@ -9,13 +9,17 @@ export function withTelemetry(
   given: TelemetryApi | false | undefined,
   isLooked: boolean,
 ): Endpoint {
-  if (given) return traceCalls(endpoint, given);
-  if (given === false || !isLooked) return endpoint;
-  let current = endpoint;
-  void loadTelemetry().then((api) => {
-    if (api) current = traceCalls(endpoint, api);
+  if (given === false || !(given || isLooked)) return endpoint;
+  // No call goes untraced where an API was given; where one is looked for, nobody waits for it.
+  let current: Endpoint | undefined = given ? undefined : endpoint;
+  const loading = import("../../protocol/trace.ts").then(async ({ loadTelemetry, traceCalls }) => {
+    const api = given || (await loadTelemetry());
+    current = api ? traceCalls(endpoint, api) : endpoint;
+    return current;
   });
+  loading.catch(() => {});
   return Object.assign(Object.create(endpoint) as Endpoint, {
-    call: ((call) => current.call(call)) satisfies Endpoint["call"],
+    call: ((call) =>
+      current ? current.call(call) : loading.then((traced) => traced.call(call))) satisfies Endpoint["call"],
   });
 }

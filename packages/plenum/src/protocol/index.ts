@@ -1,0 +1,5 @@
+// Serving an endpoint, a server or one of your own, on channels or request by request.
+export { serve, serveMany } from "./negotiate.ts";
+export type { EachServing, ServeOptions, Serving } from "./serving.ts";
+export { serveUnbound } from "./sessioned/each.ts";
+export { serveEach } from "./stateless/each.ts";
