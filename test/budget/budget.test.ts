@@ -118,8 +118,8 @@ test.each<[string, Program, number, number]>([
   // only a handler that asks its user needs is loaded by the first one that does, and so is what a list takes, a
   // subscription, an output schema, or a parameter that stands in a header; of `plenum` the client, too, with the transport
   // that it needs. A client loads nothing of what its server may ask, nor of schemas and streams, before there are any.
-  ["a one-tool server with plenum/tools", inMemory("plenum/tools"), 25_000, 35_000],
-  ["a one-tool server with plenum", inMemory("plenum"), 30_000, 71_500],
+  ["a one-tool server with plenum/tools", inMemory("plenum/tools"), 25_600, 38_200],
+  ["a one-tool server with plenum", inMemory("plenum"), 30_600, 71_500],
   ["a one-tool server over HTTP, for the edge,", { text: overHttp, check: clientOverHttp + call }, 34_000, 55_400],
   ["a client over HTTP", { text: clientOverHttp, check: overHttp + call }, 10_600, 63_000],
 ])(

@@ -202,11 +202,13 @@ async function loadStructured(): Promise<typeof import("./structured.ts")> {
 
 function toResult(returned: unknown, entry: ToolEntry): Result | Promise<Result> {
   if (isInputRequired(returned)) return returned;
-  if (entry.output || isWhole(returned))
-    return structured
-      ? structured.toWholeResult(returned, entry)
-      : loadStructured().then((loaded) => loaded.toWholeResult(returned, entry));
   const content = isObject(returned) ? returned.content : undefined;
+  if (entry.output || isWhole(returned)) {
+    if (structured) return structured.toWholeResult(returned, entry);
+    // A promise in it may fail before there is somebody to wait for it.
+    settle(content).catch(() => {});
+    return loadStructured().then((loaded) => loaded.toWholeResult(returned, entry));
+  }
   if (!Array.isArray(content)) return isPlain(returned) ? toContent(returned) : settle(returned).then(toContent);
   // Most are composed of what is there already.
   if (content.every(isPlain)) return toOwnResult(returned as JsonObject, content);
