@@ -1,6 +1,6 @@
 // How long a client waits, and the ways in which a request of its ends.
 import { type CallOptions, type Client, type ClientOptions, McpError, type Revision, revisions } from "plenum";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { covers } from "../requirements/covers.ts";
 import { errorOf, modern, sessioned } from "./harness.ts";
 import {
@@ -16,6 +16,14 @@ import {
   settle,
 } from "./script.ts";
 
+// What is loaded on demand is here already: no clock that is turned by hand waits for it.
+beforeAll(() =>
+  Promise.all([
+    import("../../packages/plenum/src/client/questions.ts"),
+    import("../../packages/plenum/src/protocol/stateless/input.ts"),
+    import("../../packages/plenum/src/protocol/stateless/listen.ts"),
+  ]),
+);
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
