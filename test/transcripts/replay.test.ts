@@ -4,12 +4,22 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Revision, revisions, type Server } from "plenum";
 import { createRawPeer } from "plenum/memory";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { createEchoServer } from "../../examples/echo.ts";
 import { createNotesServer } from "../../examples/notes.ts";
 import { judgeSent } from "../suites/judge.ts";
 import { bindings, matches, withBound } from "./placeholder.ts";
 import { createReroute, createWorkshop, type Workshop } from "./workshop.ts";
+
+// What is loaded on demand is here already: what a transcript pins is the order of those who have it.
+beforeAll(() =>
+  Promise.all([
+    import("../../packages/plenum/src/protocol/sessioned/wrap.ts"),
+    import("../../packages/plenum/src/protocol/stateless/open.ts"),
+    import("../../packages/plenum/src/server/pages.ts"),
+    import("../../packages/plenum/src/server/structured.ts"),
+  ]),
+);
 
 type Line =
   | { readonly note: string }
