@@ -326,13 +326,13 @@ describe("what the client declares", () => {
     const client = await openScript(script, { revision });
     const before = script.received.length;
     for (const attempt of [
-      client.listTools().all(),
-      client.callTool("x"),
-      client.readResource("x:y"),
-      client.subscribe("x:y"),
-      client.setLogLevel("info"),
+      () => client.listTools().all(),
+      () => client.callTool("x"),
+      () => client.readResource("x:y"),
+      () => client.subscribe("x:y"),
+      () => client.setLogLevel("info"),
     ]) {
-      const error = await errorOf(attempt);
+      const error = await errorOf(attempt());
       expect(error.code).toBe("method_not_found");
       expect(error.message).toContain("prompts");
     }
