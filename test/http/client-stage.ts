@@ -1,5 +1,5 @@
 // HTTP servers by hand, for the client: the test says what becomes of each request, and looks at what was sent.
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Client, type ClientOptions, connect, McpError, type Revision } from "plenum";
 import { type HttpTargetOptions, httpTarget } from "plenum/http/client";
@@ -39,6 +39,21 @@ export interface Stage {
 
 const nameOf = ({ verb, method }: Seen): string => (verb === "POST" ? (method ?? "answer") : verb);
 
+const taken = new Set<number>();
+
+/** On a port that no server before has had: what a client has learned of an address it keeps. */
+async function listenAnew(server: Server): Promise<number> {
+  for (;;) {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    if (!taken.has(port)) {
+      taken.add(port);
+      return port;
+    }
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
 export async function serveScript(handle: Handler): Promise<Stage> {
   const seen: Seen[] = [];
   const waiting = new Set<() => void>();
@@ -65,12 +80,11 @@ export async function serveScript(handle: Handler): Promise<Stage> {
     for (const look of waiting) look();
     await handle(one, res);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenAnew(server);
   onTestFinished(() => {
     server.closeAllConnections();
     return new Promise<void>((resolve) => void server.close(() => resolve()));
   });
-  const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
   const of = (what: string): Seen[] => seen.filter((one) => nameOf(one) === what);
   return {
