@@ -1,6 +1,6 @@
 // Plain values are copied as JSON would carry them; of all others nothing is said.
 import { expect, test } from "vitest";
-import { copyPlain } from "./json-copy.ts";
+import { copyPlain, isFixed, toFixed } from "./json-copy.ts";
 
 const depth = 10;
 
@@ -67,4 +67,22 @@ test("what all objects inherit is not copied", () => {
     delete (Object.prototype as { everywhere?: unknown }).everywhere;
   }
   expect(copy).toEqual({ a: 1 });
+});
+
+test("what is fixed cannot change, and stays itself where others are copied", () => {
+  const given = { a: [{ b: 1 }], at: new Date(0), none: undefined };
+  const made = toFixed(given, "It");
+  expect(made).toStrictEqual({ a: [{ b: 1 }], at: "1970-01-01T00:00:00.000Z" });
+  for (const one of [made, made.a, made.a[0] as object]) {
+    expect(Object.isFrozen(one)).toBe(true);
+    expect(isFixed(one)).toBe(true);
+  }
+  expect(copyPlain({ made }, depth)).toStrictEqual({ made });
+  expect((copyPlain({ made }, depth) as { made: unknown }).made).toBe(made);
+  // What somebody else has frozen may hold what can still be changed.
+  const frozen = Object.freeze({ a: [{ b: 1 }] });
+  expect(isFixed(frozen)).toBe(false);
+  expect(copyPlain(frozen, depth)).not.toBe(frozen);
+  expect(isFixed(given)).toBe(false);
+  expect(() => toFixed({ a: 1n }, "It")).toThrow(new TypeError("It must be a JSON value"));
 });

@@ -1,4 +1,5 @@
 // What a value is as JSON, apart from the value itself.
+import { hasOwn } from "./members.ts";
 
 /**
  * A copy as JSON carries it, with errors as `{ name, message }`: their stacks are nobody else's. Throws a TypeError
@@ -19,9 +20,27 @@ function plainErrors(this: { readonly [key: string]: unknown }, key: string, val
   return given instanceof Error ? { name: given.name, message: given.message } : value;
 }
 
+const fixed = new WeakSet<object>();
+
+/**
+ * A copy as JSON carries it that never changes: frozen through and through. It can be handed on where others are copied,
+ * and what was found right once stays so. Throws as `toJsonCopy` does.
+ */
+export function toFixed<T extends object>(value: T, what: string): T {
+  return toJsonCopy(value, what, (_, inner) => {
+    if (typeof inner === "object" && inner) fixed.add(Object.freeze(inner));
+    return inner;
+  }) as T;
+}
+
+export function isFixed(value: object): boolean {
+  return fixed.has(value);
+}
+
 /**
  * A copy of what is plain JSON already, in a fraction of the time that writing and reading it takes. Undefined where JSON
- * would make something else of it, or nothing: then writing it tells. Members that are undefined are left out.
+ * would make something else of it, or nothing: then writing it tells. Members that are undefined are left out. What is
+ * fixed stays itself.
  * @param maxDepth nesting that is looked into
  */
 export function copyPlain(value: unknown, maxDepth: number): unknown {
@@ -40,12 +59,13 @@ export function copyPlain(value: unknown, maxDepth: number): unknown {
     return items;
   }
   const from = value as { readonly [key: string]: unknown };
+  if (isFixed(from)) return from;
   if (Object.getPrototypeOf(from) !== Object.prototype || from.toJSON !== undefined) return undefined;
   const members: { [key: string]: unknown } = {};
   // Quicker than a list of the keys. What all objects inherit is none of theirs.
   for (const key in from) {
     const inner = from[key];
-    if (inner === undefined || !Object.hasOwn(from, key)) continue;
+    if (inner === undefined || !hasOwn.call(from, key)) continue;
     const copy = copyPlain(inner, maxDepth - 1);
     if (copy === undefined || key === "__proto__") return undefined;
     members[key] = copy;

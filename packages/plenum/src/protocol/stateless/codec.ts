@@ -1,6 +1,7 @@
 // How the stateless era reads a request's `_meta` and writes results: `resultType` on each, the server's name in
 // `_meta`, cache hints where the method has them. Specification: basic/index § _meta, server/utilities/caching.
 import { isObject, type JsonObject, PreparedJson } from "../../jsonrpc/message.ts";
+import { toFixed } from "../../util/json-copy.ts";
 import { addMembers } from "../../util/members.ts";
 import type { Caller, Description, Endpoint, Result } from "../endpoint.ts";
 import { metaKeys, metaOf } from "../meta.ts";
@@ -42,11 +43,22 @@ function dress(method: Method | undefined, result: Result, revision: Revision, e
   const resultType = result.resultType ?? "complete";
   // A result that says itself how long it may be kept knows better; one that is not final is not kept at all.
   const hints = method?.cached && resultType === "complete" ? endpoint.cacheHints() : undefined;
-  const _meta = addMembers({}, metaOf(result));
-  _meta[metaKeys.serverInfo] = info;
   const dressed = addMembers({ resultType, ...hints }, result, "resultType");
-  dressed._meta = _meta;
+  dressed._meta = toMeta(result, info);
   return reviseResult(method, dressed, revision);
+}
+
+const names = new WeakMap<Implementation, JsonObject>();
+
+/** `_meta` with the server's name. Most results have none of their own: theirs is made once. */
+function toMeta(result: Result, info: Implementation): JsonObject {
+  if (result._meta !== undefined) return { ...metaOf(result), [metaKeys.serverInfo]: info };
+  let meta = names.get(info);
+  if (!meta) {
+    meta = toFixed({ [metaKeys.serverInfo]: info }, "The server's name");
+    names.set(info, meta);
+  }
+  return meta;
 }
 
 export function toDiscoverResult({ capabilities, instructions }: Description, supported: readonly Revision[]): Result {

@@ -2,6 +2,7 @@
 // A result that asks for input is answered and the request sent again; changes come on a listen request.
 // Specification: basic of 2026-07-28, basic/patterns/mrtr, basic/patterns/subscriptions.
 import { isRequestId, type JsonObject, type RequestId } from "../../jsonrpc/message.ts";
+import { toFixed } from "../../util/json-copy.ts";
 import { quote } from "../../util/quote.ts";
 import { McpError } from "../errors.ts";
 import { metaKeys, metaOf } from "../meta.ts";
@@ -16,12 +17,14 @@ import type { Listening } from "./listen.ts";
 
 /** `_meta` of a request: what makes it complete in itself. */
 function toMeta({ info, listener }: RemoteGround, revision: Revision, logLevel?: LogLevel | false): JsonObject {
-  return {
+  const meta = {
     [metaKeys.protocolVersion]: revision,
     [metaKeys.clientCapabilities]: wireOf(revision).fit("ClientCapabilities", listener.capabilities),
     [metaKeys.clientInfo]: wireOf(revision).fit("Info", info),
     ...(logLevel && { [metaKeys.logLevel]: logLevel }),
   };
+  // The same for all requests.
+  return toFixed(meta, "What the client says of itself");
 }
 
 /**
@@ -54,7 +57,6 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
   const { capabilities } = description;
   // Log messages come only to who asks for them, request by request.
   const logLevel = ground.logLevel ?? (ground.readsLog ? "info" : undefined);
-  // Made once: it is the same for all requests.
   let base = toMeta(ground, revision, capabilities.logging && logLevel);
   const meta = (own?: JsonObject): JsonObject => (own ? { ...own, ...base } : base);
   const gone = new AbortController();

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isObject } from "../../jsonrpc/message.ts";
+import { toFixed } from "../../util/json-copy.ts";
 import { type Revision, revisions } from "../revisions.ts";
 import { sheetOf, wireOf } from "./wire.ts";
 
@@ -14,6 +15,41 @@ describe("check", () => {
   it("says nothing about what is right", () => {
     expect(newest.check("CallToolParams", { _meta, name: "x", arguments: { a: 1 } }, "params")).toBeUndefined();
     expect(oldest.check("ListToolsParams", {}, "params")).toBeUndefined();
+  });
+
+  it("looks at a `_meta` once only if it cannot change", () => {
+    const params = (meta: object) => newest.check("CallToolParams", { _meta: meta, name: "x" }, "params");
+    const problem = `params._meta["${protocol}/protocolVersion"] must be a string`;
+    const open: { [key: string]: unknown } = { ..._meta };
+    const fixed = toFixed(open, "It");
+    for (const meta of [fixed, open, fixed, open]) expect(params(meta)).toBeUndefined();
+    open[`${protocol}/protocolVersion`] = 5;
+    expect(params(open)).toBe(problem);
+    expect(params(toFixed(open, "It"))).toBe(problem);
+    expect(params(fixed)).toBeUndefined();
+    expect(newest.fit("CallToolParams", { _meta: fixed, name: "x" })._meta).toBe(fixed);
+  });
+
+  it("finds what is wrong in whatever order the members come", () => {
+    const params = { name: "x", arguments: {}, _meta };
+    const orders = [
+      params,
+      { _meta, arguments: {}, name: "x" },
+      { later: "x", name: "x", _meta },
+      { _meta, later: "x", name: "x" },
+      { name: "x", ...Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`m${i}`, i])), arguments: {}, _meta },
+    ];
+    for (const value of [...orders, ...orders].flatMap((order) => [params, order])) {
+      expect(newest.check("CallToolParams", value, "params")).toBeUndefined();
+      for (const [key, problem] of [
+        ["name", "params.name must be a string"],
+        ["_meta", "params._meta must be an object"],
+      ] as const) {
+        expect(newest.check("CallToolParams", { ...value, [key]: 5 }, "params")).toBe(problem);
+        const { [key]: _, ...without } = value as { [key: string]: unknown };
+        expect(newest.check("CallToolParams", without, "params")).toBe(problem);
+      }
+    }
   });
 
   it("leaves objects open", () => {

@@ -2,6 +2,7 @@
 // path is put together on the way back from the fault. What is prepared are tuples: property names cannot be made
 // short, and this is loaded by every server.
 import { isObject, type JsonObject } from "../../jsonrpc/message.ts";
+import { isFixed } from "../../util/json-copy.ts";
 import type { Check } from "./shape.ts";
 
 /** One member of a shape; with the texts that it may be, it tells its shape from others. */
@@ -21,6 +22,7 @@ export type Form = readonly [
   others: readonly string[],
   byKey: ReadonlyMap<string, Part>,
   required: number,
+  recent: Part[],
 ];
 
 /** An expression, prepared: its check, the object shapes among its items, and what arrays and objects in it hold. */
@@ -77,7 +79,15 @@ export function createSheet(changes: string, before?: Sheet): Sheet {
       }
     }
     const parts = [...found.values()];
-    return [name, parts, parts.filter((part) => part[4]), others, found, parts.filter((part) => !part[2]).length];
+    return [
+      name,
+      parts,
+      parts.filter((part) => part[4]),
+      others,
+      found,
+      parts.filter((part) => !part[2]).length,
+      [...parts],
+    ];
   });
 
   const typeOf = once((expression: string): Type => {
@@ -102,10 +112,17 @@ export function createSheet(changes: string, before?: Sheet): Sheet {
     }
     const problem = ` must be ${kinds.join(" or ") || "an object"}`;
     const [only = isObject] = tests;
-    const isLeaf = !forms[0] && !inner && !tests[1];
+    // A leaf, as most are.
+    if (!forms[0] && !inner && !tests[1]) return [(value) => (only(value) ? undefined : problem), forms, inner];
+    const isMeta = isMetaShape(expression);
+    let right: unknown;
     const check: Check = (value) => {
-      if (isLeaf) return only(value) ? undefined : problem;
-      if (forms[0] && isObject(value)) return checkForms(forms, value);
+      if (forms[0] && isObject(value)) {
+        if (isMeta && value === right) return undefined;
+        const found = checkForms(forms, value);
+        if (isMeta && !found && isFixed(value)) right = value;
+        return found;
+      }
       for (const test of tests) {
         const found = test(value);
         if (found) return found === true ? undefined : found;
@@ -116,6 +133,11 @@ export function createSheet(changes: string, before?: Sheet): Sheet {
   });
 
   return { shapes, formOf, typeOf };
+}
+
+/** Of a `_meta`, which is often the same one for all messages of a peer: if it is fixed, it is looked at once. */
+export function isMetaShape(expression: string): boolean {
+  return expression.endsWith("Meta");
 }
 
 function testMany(check: Check, max: string | undefined, value: JsonObject): true | string {
@@ -145,10 +167,17 @@ function checkForms(forms: readonly Form[], value: JsonObject): string | undefin
 }
 
 /** By the members that there are: most shapes know many more, and to look for what is absent is slow. */
-function isRight([, , , , byKey, required]: Form, value: JsonObject): boolean {
+function isRight([, , , , byKey, required, recent]: Form, value: JsonObject): boolean {
   let missing = required;
+  let place = 0;
   for (const key in value) {
-    const part = byKey.get(key);
+    // Most values have their members in the order in which the last one had them.
+    let part = recent[place];
+    if (part?.[0] !== key) {
+      part = byKey.get(key);
+      if (part && place < recent.length) recent[place] = part;
+    }
+    place++;
     const inner = part && value[key];
     if (inner === undefined) continue;
     if (part?.[3](inner)) return false;
@@ -210,12 +239,17 @@ function step(key: string): string {
 /** Remembers each answer by its argument, for ever: for keys from a closed set, never for what a peer sends. */
 export function once<K, V extends object>(make: (key: K) => V): (key: K) => V {
   const made = new Map<K, V>();
+  let lastKey: K | undefined;
+  let last: V | undefined;
   return (key) => {
+    if (last && key === lastKey) return last;
     let value = made.get(key);
     if (!value) {
       value = make(key);
       made.set(key, value);
     }
+    lastKey = key;
+    last = value;
     return value;
   };
 }

@@ -1,6 +1,7 @@
 // From the sheets of all revisions to prepared changes: what one revision may not carry is left out or retold.
 import { isObject, type JsonObject } from "../../jsonrpc/message.ts";
-import { choose, type Form, once, pick, type Sheet } from "./check.ts";
+import { isFixed } from "../../util/json-copy.ts";
+import { choose, type Form, isMetaShape, once, pick, type Sheet } from "./check.ts";
 
 /** The value as the revision may carry it; the same reference when it may carry it as it is. */
 export type Fit = (value: unknown) => unknown;
@@ -16,13 +17,17 @@ export function createFits(own: Sheet, all: readonly Sheet[]): (expression: stri
     const strange = all.flatMap((sheet) => sheet.typeOf(expression)[1]).filter(([name]) => !own.shapes.has(name));
     const inner = of ? fitOf(of) : asIs;
     if (inner === asIs && !strange[0] && forms.every((form) => fits.get(form) === asIs)) return asIs;
+    const isMeta = isMetaShape(expression);
+    let right: unknown;
     return (value) => {
-      if (typeof value !== "object" || !value) return value;
+      if (typeof value !== "object" || !value || (isMeta && value === right)) return value;
       if (!isObject(value) || !forms[0]) return alter(value, () => inner);
       const stranger = choose(strange, value);
       const known = stranger ? retold[stranger[0]]?.(value) : value;
       const form = known && pick(forms, known);
-      return form ? fits.get(form)?.(known) : value;
+      const fitted = form ? fits.get(form)?.(known) : value;
+      if (isMeta && fitted === value && isFixed(value)) right = value;
+      return fitted;
     };
   });
 

@@ -1,7 +1,19 @@
 // Two channels joined in memory. What passes is what a wire would carry: nothing is shared between the sides, and what
 // cannot be written as JSON fails here as it would there. What is plain JSON is copied, the rest written and read.
 import type { Channel, Receiver } from "../../jsonrpc/channel.ts";
-import { formatMessage, type Incoming, maxJsonDepth, parseMessage, toIncoming } from "../../jsonrpc/message.ts";
+import {
+  type ErrorResponse,
+  formatMessage,
+  type Incoming,
+  isObject,
+  isRequestId,
+  type JsonObject,
+  maxJsonDepth,
+  parseMessage,
+  type Request,
+  type SuccessResponse,
+  toIncoming,
+} from "../../jsonrpc/message.ts";
 import type { Sender } from "../../protocol/endpoint.ts";
 import { copyPlain } from "../../util/json-copy.ts";
 
@@ -20,6 +32,24 @@ export interface End {
   /** The same for a message that is there already; absent where only texts are taken. */
   hand?(incoming: Incoming): void;
   close(): void;
+}
+
+/** The message as the other side reads it; undefined where it has to be written first. */
+function copyMessage(message: Parameters<Channel["send"]>[0]): Incoming | undefined {
+  const { jsonrpc, id, method, params, result, error } = message as Partial<Request & SuccessResponse & ErrorResponse>;
+  // Most of them are one of two kinds: they need not be sorted.
+  if (jsonrpc === "2.0" && isRequestId(id) && error === undefined) {
+    if (typeof method === "string" && result === undefined && isObject(params)) {
+      const copy = copyPlain(params, maxJsonDepth - 1) as JsonObject | undefined;
+      return copy && { kind: "request", message: { jsonrpc, id, method, params: copy } };
+    }
+    if (method === undefined && isObject(result)) {
+      const copy = copyPlain(result, maxJsonDepth - 1) as JsonObject | undefined;
+      return copy && { kind: "response", message: { jsonrpc, id, result: copy } };
+    }
+  }
+  const copy = copyPlain(message, maxJsonDepth);
+  return copy === undefined ? undefined : toIncoming(copy);
 }
 
 const now = Promise.resolve();
@@ -51,9 +81,9 @@ export class MemoryChannel implements Channel, End {
   send(message: Parameters<Channel["send"]>[0]): void {
     const peer = this.#peer;
     if (this.#closed || !peer) return;
-    const copy = peer.hand && copyPlain(message, maxJsonDepth);
-    if (copy === undefined) peer.deliver(formatMessage(message));
-    else peer.hand?.(toIncoming(copy));
+    const incoming = peer.hand && copyMessage(message);
+    if (incoming) peer.hand?.(incoming);
+    else peer.deliver(formatMessage(message));
   }
 
   deliver(text: string): void {
