@@ -105,10 +105,10 @@ class PeerConnection implements Connection, Notifier {
     this.#channel.open(new Ear(this));
   }
 
-  request(...given: Parameters<Requests["request"]>): Promise<Outcome> {
+  request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<Outcome> {
     return this.#requests
-      ? this.#requests.request(...given)
-      : this.#load().then((requests) => requests.request(...given));
+      ? this.#requests.request(method, params, options)
+      : this.#load().then((requests) => requests.request(method, params, options));
   }
 
   notify(method: string, params?: JsonObject, about?: RequestId): void {

@@ -59,7 +59,7 @@ export class MemoryChannel implements Channel, End {
   readonly #sender: Sender | undefined;
   #peer: End | undefined;
   #receiver: Receiver | undefined;
-  /** What came before the receiver did. */
+  /** What has come and is not read yet. */
   #waiting: Incoming[] = [];
   #closed = false;
 
@@ -73,9 +73,7 @@ export class MemoryChannel implements Channel, End {
 
   open(receiver: Receiver): void {
     this.#receiver = receiver;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const incoming of waiting) this.hand(incoming);
+    if (this.#waiting.length > 0) now.then(this.#pass);
   }
 
   send(message: Parameters<Channel["send"]>[0]): void {
@@ -92,15 +90,16 @@ export class MemoryChannel implements Channel, End {
 
   /** Never in the sender's own turn: a wire would not answer before `send` returns either. */
   hand(incoming: Incoming): void {
-    if (!this.#receiver) {
-      this.#waiting.push(incoming);
-      return;
-    }
     // Cheaper on Node than queueMicrotask.
-    now.then(() => {
-      if (!this.#closed) this.#receiver?.receive(incoming, this.#sender);
-    });
+    if (this.#waiting.push(incoming) === 1 && this.#receiver) now.then(this.#pass);
   }
+
+  /** As from a wire: what was sent in one go is read in one go. */
+  readonly #pass = (): void => {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const incoming of waiting) if (!this.#closed) this.#receiver?.receive(incoming, this.#sender);
+  };
 
   close(): void {
     if (this.#closed) return;
