@@ -64,12 +64,17 @@ const deep: readonly Field[] = [
   },
 ];
 
-/** The tools of a program, always the same for a number. */
+/**
+ * The tools of a program, always the same for a number. Three to six arguments, each number as often as the others; the first
+ * of every fifth tool is deep. All others are taken in turn, so that each is as frequent as any, and none comes twice in a tool.
+ */
 function toolTexts(count: number): ToolText[] {
+  let turn = 0;
   return Array.from({ length: count }, (_, i) => {
-    // Three is prime to ten: no field comes twice.
-    const parts = Array.from({ length: 3 + (i % 4) }, (_, step) => flat[(i * 7 + step * 3) % flat.length] as Field);
-    if (i % 5 === 0) parts[0] = deep[(i / 5) % deep.length] as Field;
+    const parts = Array.from({ length: 3 + (i % 4) }, (_, at) => {
+      const isDeep = at === 0 && i % 5 === 0;
+      return (isDeep ? deep[(i / 5) % deep.length] : flat[turn++ % flat.length]) as Field;
+    });
     return {
       name: `tool_${i}`,
       description: `Generated tool number ${i}`,
