@@ -100,6 +100,34 @@ describe("JSON Schema", () => {
     expectTypeOf<Of<typeof map>>().toEqualTypeOf<Record<string, number>>();
     expectTypeOf<Of<{ readonly type: "object" }>>().toEqualTypeOf<Record<string, unknown>>();
   });
+  test("true, false and a type that is said, within an object", () => {
+    const id = jsonSchema<`id-${number}`>({ type: "string", pattern: "^id-" });
+    expectTypeOf<
+      Of<{
+        readonly type: "object";
+        readonly properties: { readonly id: typeof id; readonly never: false; readonly any: true };
+        readonly required: readonly ["id"];
+      }>
+    >().toEqualTypeOf<{ id: `id-${number}`; never?: never; any?: unknown }>();
+  });
+  test("nothing required, all required, and a list of names that is no literal", () => {
+    const properties = { a: { type: "string" }, b: { enum: [1, 2] } } as const;
+    const none = { type: "object", properties } as const;
+    expectTypeOf<Of<typeof none>>().toEqualTypeOf<{ a?: string; b?: 1 | 2 }>();
+    const all = { type: "object", properties, required: ["a", "b"] } as const;
+    expectTypeOf<Of<typeof all>>().toEqualTypeOf<{ a: string; b: 1 | 2 }>();
+    expectTypeOf<Of<{ type: "object"; properties: typeof properties; required: string[] }>>().toEqualTypeOf<{
+      [name: string]: unknown;
+      a: string;
+      b: 1 | 2;
+    }>();
+  });
+  test("one of several schemas", () => {
+    type Either =
+      | { readonly type: "string" }
+      | { readonly anyOf: readonly [{ readonly const: 1 }, { readonly const: 2 }] };
+    expectTypeOf<Of<Either>>().toEqualTypeOf<string | 1 | 2>();
+  });
   test("what cannot be told is unknown", () => {
     expectTypeOf<Of<JsonSchema>>().toEqualTypeOf<unknown>();
     expectTypeOf<Of<AnySchema>>().toEqualTypeOf<unknown>();

@@ -10,111 +10,131 @@ declare const described: unique symbol;
 export type TypedJsonSchema<T> = JsonSchema & { readonly [described]: T };
 
 // zod's schemas come first: there the same types stand in a member of their own, which costs the compiler two thirds of the
-// way through `~standard`.
+// way through `~standard`. The interfaces have names since what is written in place is gone through for each schema.
+
+interface ZodInput {
+  readonly _zod: { readonly input: unknown };
+}
+
+interface ZodOutput {
+  readonly _zod: { readonly output: unknown };
+}
 
 /** What a schema accepts. */
-export type InferInput<S> = S extends { readonly _zod: { readonly input: unknown } }
+export type InferInput<S> = S extends ZodInput
   ? S["_zod"]["input"]
   : S extends StandardTypedV1
     ? StandardTypedV1.InferInput<S>
-    : FromJsonSchema<S, []>;
+    : FromJson<S>[Key<S>];
 
 /** What a schema gives: with defaults and transforms applied where its library has them. A JSON Schema gives what it accepts. */
-export type InferOutput<S> = S extends { readonly _zod: { readonly output: unknown } }
+export type InferOutput<S> = S extends ZodOutput
   ? S["_zod"]["output"]
   : S extends StandardTypedV1
     ? StandardTypedV1.InferOutput<S>
-    : FromJsonSchema<S, []>;
+    : FromJson<S>[Key<S>];
 
-/** `Depth` grows by one on each level: deeper than 12 is `unknown`, so that the compiler always comes to an end. */
-type FromJsonSchema<S, Depth extends readonly unknown[]> = S extends { readonly [described]: infer T }
-  ? T
-  : S extends false
-    ? never
-    : Depth["length"] extends 12
-      ? unknown
-      : OfType<S, Depth> &
-          OfValues<S> &
-          OfBranches<S, "anyOf", Depth> &
-          OfBranches<S, "oneOf", Depth> &
-          OfAll<S, Depth>;
+/**
+ * Looked up by a key that hangs on the schema (`FromJson<S>[Key<S>]`): into a type behind such a key the compiler does not
+ * infer, and so it does not go through all that follows to learn of a schema from a handler's arguments.
+ */
+interface FromJson<S> {
+  readonly type: FromJsonSchema<S, 12>;
+}
+type Key<S> = S extends unknown ? "type" : never;
 
-type Deeper<Depth extends readonly unknown[]> = readonly [...Depth, 0];
+/** What is below a level. Beyond the twelfth all is `unknown`, so that the compiler always comes to an end. */
+type Below = [never, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+
+/**
+ * What says more than `type` does. Most schemas have none of it, and then the compiler need not look for each. What `jsonSchema`
+ * gives may have any member, and so these.
+ */
+type Special = "const" | "enum" | "anyOf" | "oneOf" | "allOf";
+
+type FromJsonSchema<S, Level extends number> = S extends false
+  ? never
+  : keyof S & Special extends never
+    ? OfType<S, Level>
+    : S extends { readonly [described]: infer T }
+      ? T
+      : Level extends 0
+        ? unknown
+        : OfType<S, Level> &
+            OfValues<S> &
+            OfBranches<S, "anyOf", Below[Level]> &
+            OfBranches<S, "oneOf", Below[Level]> &
+            OfAll<S, Below[Level]>;
 
 type OfValues<S> = (S extends { readonly const: infer Value } ? Value : unknown) &
   (S extends { readonly enum: readonly (infer Value)[] } ? Value : unknown);
 
-type OfBranches<S, Key extends string, Depth extends readonly unknown[]> = S extends {
+type OfBranches<S, Key extends string, Level extends number> = S extends {
   readonly [K in Key]: infer Branches extends readonly unknown[];
 }
-  ? { [I in keyof Branches]: FromJsonSchema<Branches[I], Deeper<Depth>> }[number]
+  ? { [I in keyof Branches]: FromJsonSchema<Branches[I], Level> }[number]
   : unknown;
 
-type OfAll<S, Depth extends readonly unknown[]> = S extends {
+type OfAll<S, Level extends number> = S extends {
   readonly allOf: readonly [infer First, ...infer Rest];
 }
-  ? FromJsonSchema<First, Deeper<Depth>> & OfAll<{ readonly allOf: Rest }, Deeper<Depth>>
+  ? FromJsonSchema<First, Level> & OfAll<{ readonly allOf: Rest }, Level>
   : unknown;
 
-type OfType<S, Depth extends readonly unknown[]> = S extends { readonly type: infer Type }
-  ? Type extends readonly (infer One)[]
-    ? OfOneType<S, One, Depth>
-    : OfOneType<S, Type, Depth>
+interface Simple {
+  readonly string: string;
+  readonly number: number;
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly null: null;
+}
+
+type OfType<S, Level extends number> = S extends { readonly type: infer Type }
+  ? OfOneType<S, Type extends readonly (infer One)[] ? One : Type, Level>
   : unknown;
 
 // Distributes over a union of types.
-type OfOneType<S, Type, Depth extends readonly unknown[]> = Type extends "string"
-  ? string
-  : Type extends "number" | "integer"
-    ? number
-    : Type extends "boolean"
-      ? boolean
-      : Type extends "null"
-        ? null
-        : Type extends "array"
-          ? OfArray<S, Depth>
-          : Type extends "object"
-            ? OfObject<S, Depth>
-            : unknown;
+type OfOneType<S, Type, Level extends number> = Type extends keyof Simple
+  ? Simple[Type]
+  : Level extends 0
+    ? unknown
+    : Type extends "object"
+      ? OfObject<S, Below[Level]>
+      : Type extends "array"
+        ? OfArray<S, Below[Level]>
+        : unknown;
 
-type OfArray<S, Depth extends readonly unknown[]> = S extends {
-  readonly prefixItems: infer Prefix extends readonly unknown[];
-}
-  ? [...OfPrefix<S, { -readonly [I in keyof Prefix]: FromJsonSchema<Prefix[I], Deeper<Depth>> }>, ...OfRest<S, Depth>]
-  : OfRest<S, Depth>;
+type OfArray<S, Level extends number> = S extends { readonly prefixItems: infer Prefix extends readonly unknown[] }
+  ? [...OfPrefix<S, { -readonly [I in keyof Prefix]: FromJsonSchema<Prefix[I], Level> }>, ...OfRest<S, Level>]
+  : OfRest<S, Level>;
 
 /** Leading items may be missing, unless `minItems` is exactly their number. */
 type OfPrefix<S, Items extends readonly unknown[]> = S extends { readonly minItems: Items["length"] }
   ? Items
   : Partial<Items>;
 
-type OfRest<S, Depth extends readonly unknown[]> = S extends { readonly items: infer Item }
+type OfRest<S, Level extends number> = S extends { readonly items: infer Item }
   ? Item extends false
     ? []
-    : FromJsonSchema<Item, Deeper<Depth>>[]
+    : FromJsonSchema<Item, Level>[]
   : unknown[];
 
-type Required<S> = S extends { readonly required: readonly (infer Name extends string)[] } ? Name : never;
-
-type OfObject<S, Depth extends readonly unknown[]> = S extends { readonly properties: infer Properties }
-  ? Flat<
-      {
-        -readonly [K in keyof Properties as K extends Required<S> ? K : never]: FromJsonSchema<
-          Properties[K],
-          Deeper<Depth>
-        >;
-      } & {
-        -readonly [K in keyof Properties as K extends Required<S> ? never : K]?: FromJsonSchema<
-          Properties[K],
-          Deeper<Depth>
-        >;
-      } & { [K in Exclude<Required<S>, keyof Properties>]: unknown }
-    >
+type OfObject<S, Level extends number> = S extends { readonly properties: infer Properties }
+  ? S extends { readonly required: readonly (infer Name extends string)[] }
+    ? OfProperties<Properties, Name, Level>
+    : { -readonly [K in keyof Properties]?: FromJsonSchema<Properties[K], Level> }
   : S extends { readonly additionalProperties: infer Additional }
-    ? Record<string, FromJsonSchema<Additional, Deeper<Depth>>>
+    ? Record<string, FromJsonSchema<Additional, Level>>
     : Record<string, unknown>;
 
-type Flat<T> = { [K in keyof T]: T[K] };
+type OfProperties<Properties, Name extends string, Level extends number> = Flat<
+  { [K in keyof Properties & Name]: FromJsonSchema<Properties[K], Level> } & {
+    [K in Exclude<keyof Properties, Name>]?: FromJsonSchema<Properties[K], Level>;
+  } & { [K in Exclude<Name, keyof Properties>]: unknown }
+>;
+
+/** The empty object has the compiler show what is in it. */
+type Flat<T> = { [K in keyof T]: T[K] } & {};
 
 /** Says which type a JSON Schema describes, where it cannot be read off: `jsonSchema<Tree>({ $ref: "#/$defs/tree", … })`. */
 export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
