@@ -16,7 +16,7 @@ interface ZodInput {
   readonly _zod: { readonly input: unknown };
 }
 
-interface ZodOutput {
+export interface ZodOutput {
   readonly _zod: { readonly output: unknown };
 }
 
@@ -28,11 +28,10 @@ export type InferInput<S> = S extends ZodInput
     : FromJson<S>[Key<S>];
 
 /** What a schema gives: with defaults and transforms applied where its library has them. A JSON Schema gives what it accepts. */
-export type InferOutput<S> = S extends ZodOutput
-  ? S["_zod"]["output"]
-  : S extends StandardTypedV1
-    ? StandardTypedV1.InferOutput<S>
-    : FromJson<S>[Key<S>];
+export type InferOutput<S> = S extends ZodOutput ? S["_zod"]["output"] : InferOtherOutput<S>;
+
+/** The same for schemas that are not zod's. */
+export type InferOtherOutput<S> = S extends StandardTypedV1 ? StandardTypedV1.InferOutput<S> : FromJson<S>[Key<S>];
 
 /**
  * Looked up by a key that hangs on the schema (`FromJson<S>[Key<S>]`): into a type behind such a key the compiler does not

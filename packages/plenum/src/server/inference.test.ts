@@ -6,6 +6,8 @@ import * as v from "valibot";
 import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { type Context, createServer, jsonSchema, toolResult } from "../index.ts";
+import type { InferOutput } from "../schema/infer.ts";
+import type { AnySchema } from "../schema/standard.ts";
 
 const server = () => createServer({ name: "types", version: "1.0.0" });
 
@@ -89,6 +91,43 @@ test("arguments and results from JSON Schema, in place, as const and generic", (
   server().tool("generic", { input: jsonSchema<{ id: number }>({ type: "object" }) }, (args) => {
     expectTypeOf(args).toEqualTypeOf<{ id: number }>();
   });
+});
+
+test("a schema that a function of one's own is given", () => {
+  const add = <const S extends AnySchema>(name: string, input: S, run: (args: InferOutput<S>) => unknown) => {
+    const one = server();
+    one.tool(`${name}.run`, { input }, run);
+    one.tool(`${name}.call`, { input }, (args) => run(args));
+    one.tool(`${name}.echo`, { input }, (args) => args);
+  };
+  add("zod", z.object({ a: z.string().optional() }), (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ a?: string | undefined }>();
+  });
+  add("json", { type: "object", properties: { a: { type: "string" } } }, (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ a?: string }>();
+  });
+  const either = z.object({ a: z.string() }) as z.ZodObject<{ a: z.ZodString }> | z.ZodObject<{ b: z.ZodNumber }>;
+  server().tool("either", { input: either }, (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ a: string } | { b: number }>();
+  });
+  const json = { type: "object", properties: { b: { type: "number" } }, required: ["b"] } as const;
+  server().tool("mixed", { input: json as z.ZodObject<{ a: z.ZodString }> | typeof json }, (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ a: string } | { b: number }>();
+  });
+});
+
+test("what is no schema, and arguments of another type", () => {
+  // @ts-expect-error text is no schema
+  expect(() => server().tool("text", { input: "object" }, () => "")).toThrow("is no schema");
+  // @ts-expect-error a list is no schema
+  expect(() => server().tool("list", { input: [{ type: "object" }] }, () => "")).toThrow();
+  // @ts-expect-error a date is no schema
+  expect(() => server().tool("date", { input: new Date() }, () => "")).toThrow();
+  // @ts-expect-error a is text
+  server().tool("zod", { input: z.object({ a: z.string() }) }, (args: { a: number }) => args.a);
+  const input = { type: "object", properties: { a: { type: "string" } }, required: ["a"] } as const;
+  // @ts-expect-error a is text
+  server().tool("json", { input }, (args: { a: number }) => args.a);
 });
 
 test("no input: no arguments; no output: anything goes", () => {

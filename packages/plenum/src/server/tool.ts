@@ -7,7 +7,7 @@ import { hasHeaderMark } from "../protocol/header-mark.ts";
 import { type HeaderParam, readHeaderParams } from "../protocol/header-marks.ts";
 import { type Icon, isContent, type Meta, type Tool, type ToolAnnotations } from "../protocol/model.ts";
 import { toFault } from "../protocol/revise.ts";
-import type { InferInput, InferOutput } from "../schema/infer.ts";
+import type { InferInput, InferOtherOutput, ZodOutput } from "../schema/infer.ts";
 import { type AnySchema, formatIssues, type Schema, toSchema, type ValidationResult } from "../schema/standard.ts";
 import { addMembers } from "../util/members.ts";
 import { quote } from "../util/quote.ts";
@@ -96,8 +96,12 @@ export interface ToolMethods<L, C = Context<L>> {
   tool<const I extends AnySchema = NoInput, const O extends AnySchema = AnySchema>(
     name: string,
     options: ToolOptions<I, O, L>,
-    // Written out, and nothing inferred from what it returns: the compiler does this for each tool of a program.
-    handler: (args: InferOutput<I>, ctx: C) => AnySchema extends O ? ToolReturn : NoInfer<Returned<O>>,
+    // `InferOutput` and what follows from `output` are written out, and nothing is inferred from what it returns: the compiler
+    // does this for each tool of a program.
+    handler: (
+      args: I extends ZodOutput ? I["_zod"]["output"] : InferOtherOutput<I>,
+      ctx: C,
+    ) => AnySchema extends O ? ToolReturn : NoInfer<Returned<O>>,
   ): Registration;
 }
 
