@@ -34,7 +34,7 @@ function nameChunk(file, files) {
   // Few and short: not worth a chunk for each who shares them.
   if (name === "web-client-process" || (files.has("index") && !needs(programs.channel))) return "shared";
   // What others load for the first client of that era; and what tells which functions are exported needs none of it.
-  if (name === "web" && files.has("protocol/stateless/open")) return "stateless";
+  if (name === "web" && files.has("protocol/stateless/open")) return undefined;
   if (name === "web" && files.has("protocol/index")) return "stateless-each";
   return name || (needs(asking) ? "asking" : undefined);
 }
@@ -157,7 +157,7 @@ export async function bundle(folder, outDir) {
             debugName: "parties",
             name: (id, context) => {
               if (!id.startsWith(src) || id === main) return undefined;
-              if (isLazy(id, context) && nameOf(id) !== "protocol/stateless/open") return undefined;
+              if (isLazy(id, context)) return undefined;
               return nameChunk(nameOf(id), listReaching(id, context));
             },
             includeDependenciesRecursively: false,

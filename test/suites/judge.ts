@@ -1,8 +1,11 @@
 // Judges what one side sends: by our own wire shapes and, when they are at hand, by the official schemas in closed form.
 import type { Revision } from "plenum";
 import { findMethod, methodIn } from "../../packages/plenum/src/protocol/methods.ts";
+import { addAsking } from "../../packages/plenum/src/protocol/wire/asking.ts";
 import { wireOf } from "../../packages/plenum/src/protocol/wire/wire.ts";
 import { isOfficialHere, pairsOf } from "../wire/official.ts";
+
+addAsking();
 
 /** A message as it comes from the wire: nothing about it is certain. */
 export interface Judged {

@@ -1,7 +1,10 @@
 // Values made from the shape tables: what a revision allows, by its own word.
 import fc from "fast-check";
 import type { Revision } from "../../packages/plenum/src/protocol/revisions.ts";
+import { addAsking } from "../../packages/plenum/src/protocol/wire/asking.ts";
 import { sheetOf } from "../../packages/plenum/src/protocol/wire/wire.ts";
+
+addAsking();
 
 /** The names of all shapes that a revision has. */
 export function namesOf(revision: Revision): readonly string[] {

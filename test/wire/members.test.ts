@@ -2,9 +2,12 @@
 // ones required.
 import { describe, expect, it } from "vitest";
 import { type Revision, revisions } from "../../packages/plenum/src/protocol/revisions.ts";
+import { addAsking } from "../../packages/plenum/src/protocol/wire/asking.ts";
 import { sheetOf } from "../../packages/plenum/src/protocol/wire/wire.ts";
 import { itemsOf, namesOf } from "./arbitrary.ts";
 import { type Definition, definitionsOf, isOfficialHere, resolve } from "./official.ts";
+
+addAsking();
 
 if (!isOfficialHere) console.log("skipped: the official schemas are not in ../shared/spec/schema");
 

@@ -3,9 +3,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Revision, revisions } from "../../packages/plenum/src/protocol/revisions.ts";
+import { addAsking } from "../../packages/plenum/src/protocol/wire/asking.ts";
+import { addRetelling } from "../../packages/plenum/src/protocol/wire/retell.ts";
 import { wireOf } from "../../packages/plenum/src/protocol/wire/wire.ts";
 import { arbitraryBroken, arbitraryOf } from "./arbitrary.ts";
 import { isOfficialHere, pairsOf } from "./official.ts";
+
+addAsking();
+addRetelling();
 
 if (!isOfficialHere) console.log("skipped: the official schemas are not in ../shared/spec/schema");
 

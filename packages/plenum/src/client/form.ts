@@ -2,6 +2,7 @@
 // fits. Schemas come from strangers; the validator bounds what they cost. Specification: client/elicitation.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import type { Revision } from "../protocol/revisions.ts";
+import { addAsking } from "../protocol/wire/asking.ts";
 import { wireOf } from "../protocol/wire/wire.ts";
 import { formats } from "../schema/format.ts";
 import { compileJsonSchema, type Validator } from "../schema/json-schema.ts";
@@ -21,6 +22,7 @@ export interface Form {
 
 /** Reads a `requestedSchema`. Throws a TypeError when it cannot be used: see `compileJsonSchema`. */
 export function toForm(schema: JsonObject): Form {
+  addAsking();
   const validate = compileJsonSchema(schema, { formats });
   const defaults = toDefaults(schema);
   return {

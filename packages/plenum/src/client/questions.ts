@@ -9,6 +9,7 @@ import { findMethod } from "../protocol/methods.ts";
 import type { Implementation, SampleRequest } from "../protocol/model.ts";
 import type { Listener } from "../protocol/remote.ts";
 import type { Revision } from "../protocol/revisions.ts";
+import { addAsking } from "../protocol/wire/asking.ts";
 import { wireOf } from "../protocol/wire/wire.ts";
 import { untilAborted } from "../util/abort.ts";
 import { reasonOf } from "../util/call-back.ts";
@@ -44,6 +45,7 @@ type Reader = (params: JsonObject, revision: Revision) => Question;
 const sampleMembers: ReadonlySet<string> = new Set(["role", "content", "model", "stopReason", "_meta"]);
 
 export function createAnswering(options: ClientOptions, { warn, roots, server }: AnsweringHooks): Answering {
+  addAsking();
   const { onElicit, onElicitUrl, onSample } = options;
   const { asksPerMinute = 60 } = options;
   const rate = createRate({ perSecond: asksPerMinute / 60, burst: Math.max(1, asksPerMinute) });

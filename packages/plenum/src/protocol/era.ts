@@ -1,6 +1,6 @@
 // The seam between the eras and everybody else: what an era does with a peer's messages on one connection. There
 // are two, `sessioned/` and `stateless/`, with the same file names; `negotiate.ts` alone chooses between them.
-import type { Answer, Connection } from "../jsonrpc/connection.ts";
+import type { Answer } from "../jsonrpc/connection.ts";
 import type { Exchange } from "../jsonrpc/exchange.ts";
 import type { Notification, Request } from "../jsonrpc/message.ts";
 import type { Change, Endpoint } from "./endpoint.ts";
@@ -11,7 +11,6 @@ import { factsOf, type Revision } from "./revisions.ts";
 /** What an era is given to serve one connection. */
 export interface Ground {
   readonly endpoint: Endpoint;
-  readonly connection: Connection;
   /** All messages travel on one stream: see `Channel.oneStream`. */
   readonly oneStream: boolean;
   /** Every revision that is served here, of either era, newest first. */
@@ -20,7 +19,7 @@ export interface Ground {
 }
 
 /** What the connections of one endpoint share. */
-export interface SessionedGround extends Omit<Ground, "connection" | "oneStream"> {
+export interface SessionedGround extends Omit<Ground, "oneStream"> {
   /** Those of `supported` that are of this era. */
   readonly offered: readonly Revision[];
 }

@@ -158,7 +158,7 @@ class ChannelServing implements Serving, ConnectionOptions {
   #openStateless({ openStateless }: NonNullable<typeof stateless>): Era {
     if (this.#stateless) return this.#stateless;
     const { oneStream } = this.#channel;
-    this.#stateless = openStateless({ ...this.#common, connection: this.#connection, oneStream });
+    this.#stateless = openStateless({ ...this.#common, oneStream });
     if (this.#isClosing) this.#stateless.close();
     return this.#stateless;
   }

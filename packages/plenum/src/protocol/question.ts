@@ -7,6 +7,7 @@ import { checkDialogue } from "./dialogue.ts";
 import type { Ask, Caller } from "./endpoint.ts";
 import type { Revision } from "./revisions.ts";
 import { toPage } from "./visit.ts";
+import { addAsking } from "./wire/asking.ts";
 import { wireOf } from "./wire/wire.ts";
 
 /** The shapes of each question are `${stem}Params` and `${stem}Result`, as in the table of methods. */
@@ -45,6 +46,7 @@ export function toAsk(method: string, params: JsonObject): Ask {
 
 /** The params of a question as the revision has them. Throws a TypeError for what it does not have. */
 export function toParams({ method, params }: Ask, revision: Revision): JsonObject {
+  addAsking();
   const wire = wireOf(revision);
   const shape = `${stems[method]}Params`;
   const fitted = wire.fit(shape, params);

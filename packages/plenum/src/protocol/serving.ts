@@ -1,5 +1,5 @@
 // What serving has in common, on a channel or request by request, whichever the era.
-import type { Answer, Connection } from "../jsonrpc/connection.ts";
+import type { Answer } from "../jsonrpc/connection.ts";
 import type { Exchange } from "../jsonrpc/exchange.ts";
 import type { Request } from "../jsonrpc/message.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -37,20 +37,6 @@ export interface EachServing {
   /** Answers the subscriptions that are open. */
   close(): void;
 }
-
-/** For what no revision sends without a session: questions, and changes that nobody asked about. */
-export const noConnection: Connection = {
-  open() {},
-  closed: true,
-  inFlight: 0,
-  request: async () => ({ kind: "lost", cause: undefined }),
-  notify() {},
-  touch: () => false,
-  drop() {},
-  hold: () => () => {},
-  cancel: () => false,
-  close() {},
-};
 
 /** What all channels of an endpoint have in common. */
 export interface Common extends SessionedGround {

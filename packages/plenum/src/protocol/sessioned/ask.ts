@@ -7,6 +7,7 @@ import type { Ask } from "../endpoint.ts";
 import { assertOpen, McpError } from "../errors.ts";
 import { resultOf } from "../outcome.ts";
 import { missingOf, stems, toParams } from "../question.ts";
+import { addAsking } from "../wire/asking.ts";
 import { wireOf } from "../wire/wire.ts";
 import type { Session } from "./session.ts";
 
@@ -34,6 +35,7 @@ export async function askClient(
   if (exchange.ended) await hold(exchange);
   if (!session) throw new McpError("missing_capability", `${ask.method} needs an open session`);
   const { client, revision } = session;
+  addAsking();
   const wire = wireOf(revision);
   const stem = stems[ask.method];
   if (!wire.has(`${stem}Params`)) throw new McpError("missing_capability", `${revision} has no ${ask.method}`);

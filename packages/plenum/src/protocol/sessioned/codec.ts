@@ -4,6 +4,7 @@ import type { Description, Result } from "../endpoint.ts";
 import type { Method } from "../methods.ts";
 import { anyRoot, isStable, reviseResult } from "../revise.ts";
 import { factsOf, type Revision } from "../revisions.ts";
+import { addRetelling } from "../wire/retell.ts";
 
 const prepared = new WeakMap<Result, Map<Revision, PreparedJson>>();
 
@@ -32,6 +33,7 @@ export function encodeResult(
 }
 
 function revise(method: Method | undefined, result: Result, revision: Revision): Result | undefined {
+  addRetelling();
   if (!isWrapped(method?.name, result, revision)) return reviseResult(method, result, revision);
   return wrapping && reviseResult(method, wrapping.wrapStructured(method?.name, result), revision);
 }

@@ -14,6 +14,7 @@ import { assertOffered, checkResult, createOutgoing, hear } from "../outgoing.ts
 import type { DialedEra, Remote, RemoteDescription, RemoteGround, RemoteRequestOptions, Watched } from "../remote.ts";
 import { readParams, reviseNotification } from "../revise.ts";
 import { factsOf, isRevision, type Revision, revisions } from "../revisions.ts";
+import { addRetelling } from "../wire/retell.ts";
 import { wireOf } from "../wire/wire.ts";
 
 /**
@@ -112,8 +113,10 @@ export function openSession(ground: RemoteGround, answer: JsonObject, pinned: Re
       if (method?.kind !== "request") throw methodNotFound(incoming.method);
       // Before its params are looked at: what was not declared is not there.
       if (method.needs && !hasCapability(listener.capabilities, method.needs)) throw methodNotFound(incoming.method);
+      if (method.name !== "ping") (await import("../wire/asking.ts")).addAsking();
       const { params } = readParams(method, incoming, revision as Revision);
       if (method.name === "ping") return { result: {} };
+      addRetelling();
       // A person may think about it: meanwhile no request of ours runs out of time.
       const release = connection.hold();
       try {

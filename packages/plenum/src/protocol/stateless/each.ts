@@ -1,11 +1,11 @@
 // Requests of the stateless era, each on a stream of its own.
 import type { Endpoint } from "../endpoint.ts";
-import { type EachServing, noConnection, type ServeOptions, toCommon } from "../serving.ts";
+import { type EachServing, type ServeOptions, toCommon } from "../serving.ts";
 import { openStateless } from "./open.ts";
 
 /** Serves the stateless era where every request has a stream of its own. */
 export function serveEach(endpoint: Endpoint, options: ServeOptions = {}): EachServing {
-  const stateless = openStateless({ ...toCommon(endpoint, options), connection: noConnection, oneStream: false });
+  const stateless = openStateless({ ...toCommon(endpoint, options), oneStream: false });
   const unwatch = endpoint.watch((change) => {
     if (change.kind !== "closing") return stateless.changed(change);
     unwatch();

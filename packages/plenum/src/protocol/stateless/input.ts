@@ -13,6 +13,7 @@ import { connectionLost } from "../outcome.ts";
 import { checkResult, describe, isComplete, type Outgoing } from "../outgoing.ts";
 import type { RemoteGround, RemoteRequestOptions } from "../remote.ts";
 import type { Revision } from "../revisions.ts";
+import { addAsking } from "../wire/asking.ts";
 import { wireOf } from "../wire/wire.ts";
 
 /** What the era lends. */
@@ -41,6 +42,7 @@ export interface Asked {
  * @param first what the request was answered with
  */
 export async function answerRounds(era: InputGround, asked: Asked, first: JsonObject): Promise<JsonObject> {
+  addAsking();
   const { ground, outgoing, meta, gone } = era;
   const { name, method, params, options, since } = asked;
   const what = describe(name, params);

@@ -13,6 +13,7 @@ import { toPrincipal } from "../principal.ts";
 import { stems, toParams } from "../question.ts";
 import { readAsking } from "../rounds.ts";
 import { isSuspension, runStep, type StepOutcome } from "../step.ts";
+import { addAsking } from "../wire/asking.ts";
 import { wireOf } from "../wire/wire.ts";
 import { type Asked, createJournal, type Entries, type Journal, type Question, requireCapabilities } from "./ask.ts";
 import { fail, refuse, type Vault, vaultOf } from "./state.ts";
@@ -61,11 +62,14 @@ export async function openRound(
   sent: JsonObject,
   giveUp: () => void,
 ): Promise<Round> {
+  addAsking();
   const vault = vaultOf(endpoint);
   const { requestState, inputResponses, ...params } = given.params;
   const { requestState: _, inputResponses: __, ...bound } = sent;
   const isAsking = method?.asks === true;
   const isRetry = isAsking && (requestState !== undefined || inputResponses !== undefined);
+  // When the request was read, they may not have been known yet.
+  if (isRetry && inputResponses) assertAnswers("inputResponses", inputResponses, "params.inputResponses", given);
   // What is handled by hand has states of its own; ours come there, too, when its handler asks.
   const isByHand = endpoint.handles(given.method) && !(await isOurs(vault, requestState));
   const bonds = async (): Promise<Pick<State, "principal" | "method" | "args">> => ({
@@ -206,12 +210,18 @@ async function openState(
   return state;
 }
 
+/** Throws McpError `invalid_params`. */
+function assertAnswers(shape: string, value: unknown, place: string, { method, client }: Call): void {
+  const problem = wireOf(client.revision).check(shape, value, place);
+  if (problem) throw new McpError("invalid_params", `Invalid params for ${method}: ${problem}`);
+}
+
 /** Takes over what earlier rounds left, and the answers that came now; gives the handler's input. */
 function takeAnswers(
   state: State,
   responses: { readonly [key: string]: JsonObject },
   entries: Entries,
-  { method, client }: Call,
+  call: Call,
 ): Input | undefined {
   /** Answers that nobody asked for are not looked at; those that are missing are asked for again. */
   const answerTo = (key: string, asked: Ask["method"]): JsonObject | undefined => {
@@ -219,8 +229,7 @@ function takeAnswers(
     const place = `params.inputResponses[${quote(key)}]`;
     // As the next round will find it: JSON writes what it reads from 1e400 as null.
     const answer = toJsonCopy(responses[key], place) as JsonObject;
-    const problem = wireOf(client.revision).check(`${stems[asked]}Result`, answer, place);
-    if (problem) throw new McpError("invalid_params", `Invalid params for ${method}: ${problem}`);
+    assertAnswers(`${stems[asked]}Result`, answer, place, call);
     return answer;
   };
   entries.lastKey = state.lastKey;

@@ -1,6 +1,6 @@
 // The shapes of revision 2024-11-05: the base that the later revisions change. The language is told in shape.ts.
-// In this order: envelope, opening, housekeeping, content, tools, resources, prompts, completion, logging, sampling,
-// roots.
+// In this order: envelope, opening, housekeeping, content, tools, resources, prompts, completion, logging. What a server
+// asks of its client is in asking.ts, for all revisions.
 
 export const shapes: string = `
 uri |URI
@@ -68,15 +68,4 @@ CompleteResult &Result completion
 level |'debug|'info|'notice|'warning|'error|'critical|'alert|'emergency
 SetLevelParams &RequestParams level
 LoggingMessageParams &NotificationParams level logger? data:any
-hint name?
-modelPreferences hints?hint[] costPriority?unit speedPriority?unit intelligencePriority?unit
-SamplingBlock |TextContent|ImageContent
-SamplingContent |SamplingBlock
-SamplingMessage role content:SamplingContent
-CreateMessageParams &RequestParams messages:SamplingMessage[] maxTokens:integer systemPrompt? temperature?number
-CreateMessageParams modelPreferences? includeContext?'none|'thisServer|'allServers stopSequences?string[] metadata?{}
-CreateMessageResult _meta? role content:SamplingContent model stopReason?
-Root uri name?
-ListRootsParams &RequestParams
-ListRootsResult _meta? roots:Root[]
 `;

@@ -2,7 +2,7 @@
 
 export const shapes: string = `
 AudioContent type:'audio data:base64 mimeType &Content
-ContentBlock,SamplingBlock |AudioContent
+ContentBlock |AudioContent
 ToolAnnotations title? readOnlyHint?boolean destructiveHint?boolean idempotentHint?boolean openWorldHint?boolean
 Tool annotations?ToolAnnotations
 ProgressParams message?

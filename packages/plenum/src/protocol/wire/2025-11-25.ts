@@ -1,4 +1,4 @@
-// What revision 2025-11-25 changes: icons, tools in sampling, elicitation by URL, richer choices, core tasks.
+// What revision 2025-11-25 changes: icons, what clients say of sampling and elicitation, core tasks.
 // Of the tasks only the members on other shapes are here, the capability unread; tasks/* have no shapes.
 
 export const shapes: string = `
@@ -8,28 +8,8 @@ Listed icons?
 Info description? icons? websiteUrl?uri
 Tool execution?
 CancelledParams requestId?id
-ToolUseContent type:'tool_use id name input:{} _meta?
-ToolResultContent type:'tool_result toolUseId content:ContentBlock[] structuredContent?{} isError?boolean _meta?
-toolChoice mode?'auto|'required|'none
 sampling context?{} tools?{}
-SamplingBlock |ToolUseContent|ToolResultContent
-SamplingContent |SamplingBlock[]
-SamplingMessage _meta?
-CreateMessageParams tools?Tool[] toolChoice? task?
 elicitation form?{} url?{}
-StringSchema,Enum default?
-NumberSchema default?number
-TitledChoice const title
-TitledItems anyOf:TitledChoice[]
-UntitledItems type:'string enum:string[]
-TitledEnum type:'string title? description? oneOf:TitledChoice[] default?
-MultiEnum type:'array title? description? minItems?integer maxItems?integer items:TitledItems|UntitledItems default?string[]
-Primitive |TitledEnum|MultiEnum
-requestedSchema $schema?
-ElicitFormParams mode?'form task?
-ElicitURLParams &RequestParams mode:'url message url:uri elicitationId task?
-ElicitParams |ElicitURLParams
-ElicitValue |string[]
 ElicitationCompleteParams &NotificationParams elicitationId
 task ttl?integer
 CallToolParams task?

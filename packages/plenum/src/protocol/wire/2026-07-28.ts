@@ -1,5 +1,5 @@
 // What revision 2026-07-28 changes: no handshake, every request complete in itself, results that ask for input,
-// subscriptions, caching hints. The requests of the server become members of such a result.
+// subscriptions, caching hints. What such a result asks, and what answers it, is looked into by asking.ts.
 
 export const shapes: string = `
 InitializeParams,InitializeResult,InitializedParams,PingParams,PingResult,SetLevelParams,SetLevelResult -
@@ -20,8 +20,8 @@ CancelledParams requestId:id
 OutputSchema $schema?
 InputSchema &OutputSchema type:'object
 Tool inputSchema:InputSchema outputSchema?OutputSchema -execution
-CallToolParams,ReadResourceParams,GetPromptParams -task inputResponses?InputResponse{} requestState?
-CallToolResult,ToolResultContent structuredContent?any
+CallToolParams,ReadResourceParams,GetPromptParams -task inputResponses?{}{} requestState?
+CallToolResult structuredContent?any
 CallToolResult,ReadResourceResult,GetPromptResult |InputRequired
 completion values:string[100]
 notifications toolsListChanged?boolean promptsListChanged?boolean resourcesListChanged?boolean
@@ -30,12 +30,5 @@ SubscriptionsListenParams &RequestParams notifications
 SubscriptionsAcknowledgedParams &NotificationParams notifications
 ListenResultMeta &ResultMeta io.modelcontextprotocol/subscriptionId:id
 SubscriptionsListenResult &Result _meta:ListenResultMeta
-InputRequired &Result resultType:'input_required inputRequests?InputRequest{} requestState?
-InputRequest |Elicit|CreateMessage|ListRoots
-Elicit method:'elicitation/create params:ElicitParams
-CreateMessage method:'sampling/createMessage params:CreateMessageParams
-ListRoots method:'roots/list params?ListRootsParams
-InputResponse |CreateMessageResult|ListRootsResult|ElicitResult
-CreateMessageParams,ElicitFormParams,ElicitURLParams,ListRootsResult,ElicitResult -_meta -task -elicitationId
-ListRootsParams _meta?
+InputRequired &Result resultType:'input_required inputRequests?{}{} requestState?
 `;

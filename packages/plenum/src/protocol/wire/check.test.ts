@@ -4,7 +4,10 @@ import { describe, expect, it } from "vitest";
 import { isObject } from "../../jsonrpc/message.ts";
 import { toFixed } from "../../util/json-copy.ts";
 import { type Revision, revisions } from "../revisions.ts";
+import { addAsking } from "./asking.ts";
 import { sheetOf, wireOf } from "./wire.ts";
+
+addAsking();
 
 const newest = wireOf("2026-07-28");
 const oldest = wireOf("2024-11-05");

@@ -1,6 +1,11 @@
 // What a value becomes on its way to a peer of another revision.
 import { describe, expect, it } from "vitest";
+import { addAsking } from "./asking.ts";
+import { addRetelling } from "./retell.ts";
 import { wireOf } from "./wire.ts";
+
+addAsking();
+addRetelling();
 
 const v2024 = wireOf("2024-11-05");
 const v2025March = wireOf("2025-03-26");

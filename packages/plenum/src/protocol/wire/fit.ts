@@ -6,7 +6,17 @@ import { choose, type Form, isMetaShape, once, pick, type Sheet } from "./check.
 /** The value as the revision may carry it; the same reference when it may carry it as it is. */
 export type Fit = (value: unknown) => unknown;
 
+/** Tells a shape that a revision lacks all the same. */
+export type Retell = (value: JsonObject) => JsonObject;
+
 const asIs = (value: unknown): unknown => value;
+
+/** By the name of the shape. The newest revision has all shapes: see retell.ts. */
+const retold = new Map<string, Retell>();
+
+export function addRetold(more: { readonly [name: string]: Retell }): void {
+  for (const name in more) retold.set(name, more[name] as Retell);
+}
 
 /** The changes towards one of the sheets. */
 export function createFits(own: Sheet, all: readonly Sheet[]): (expression: string) => Fit {
@@ -23,7 +33,7 @@ export function createFits(own: Sheet, all: readonly Sheet[]): (expression: stri
       if (typeof value !== "object" || !value || (isMeta && value === right)) return value;
       if (!isObject(value) || !forms[0]) return alter(value, () => inner);
       const stranger = choose(strange, value);
-      const known = stranger ? retold[stranger[0]]?.(value) : value;
+      const known = stranger ? retold.get(stranger[0])?.(value) : value;
       const form = known && pick(forms, known);
       const fitted = form ? fits.get(form)?.(known) : value;
       if (isMeta && fitted === value && isFixed(value)) right = value;
@@ -72,29 +82,6 @@ function alter(value: object, fitAt: (key: string) => Fit | undefined): object {
     else copy[key] = next;
   }
   return copy !== value && Array.isArray(copy) ? copy.flat() : copy;
-}
-
-/** How a shape that the revision lacks is told all the same, by its name. */
-const retold: { readonly [name: string]: (value: JsonObject) => JsonObject } = {
-  AudioContent: (block) => {
-    // Four letters are three bytes; the padding counts for none.
-    const bytes = (String(block.data).replace(/={1,2}$/, "").length * 3) >> 2;
-    return toText(block, `[${block.mimeType}, ${bytes} bytes: this protocol revision has no audio]`);
-  },
-  ResourceLink: (block) =>
-    toText(block, [block.title ?? block.name, block.uri, block.description].filter(Boolean).join(" - ")),
-  ToolUseContent: toText,
-  ToolResultContent: toText,
-  // Titled choices as an enum with names.
-  TitledEnum: ({ oneOf, ...rest }) => {
-    const choices = [oneOf].flat() as (JsonObject | null)[];
-    return { ...rest, enum: choices.map((choice) => choice?.const), enumNames: choices.map((choice) => choice?.title) };
-  },
-};
-
-/** Text in place of another kind of content. */
-function toText(block: JsonObject, text: string = JSON.stringify(block)): JsonObject {
-  return { type: "text", text, annotations: block.annotations };
 }
 
 /** A subschema as an object: one that is `true` or `false` can be said as an object too. */

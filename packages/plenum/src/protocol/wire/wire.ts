@@ -9,7 +9,7 @@ import { createSheet, once, type Sheet } from "./check.ts";
 import { createFits } from "./fit.ts";
 import type { Wire } from "./shape.ts";
 
-const changes: { readonly [R in Revision]: string } = {
+const changes: { [R in Revision]: string } = {
   "2024-11-05": shapes2024,
   "2025-03-26": shapes2025March,
   "2025-06-18": shapes2025June,
@@ -19,8 +19,7 @@ const changes: { readonly [R in Revision]: string } = {
 
 const revisions = Object.keys(changes) as Revision[];
 
-/** What a wire is made of, for the tests. */
-export const sheetOf: (revision: Revision) => Sheet & Wire = once((revision) => {
+function createWire(revision: Revision): Sheet & Wire {
   const before = revisions[revisions.indexOf(revision) - 1];
   const sheet = createSheet(changes[revision], before && sheetOf(before));
   let fitOf: ReturnType<typeof createFits> | undefined;
@@ -40,7 +39,20 @@ export const sheetOf: (revision: Revision) => Sheet & Wire = once((revision) => 
       return fitOf(name)(value) as T;
     },
   };
-});
+}
 
-/** The wire of a revision, made once. */
+let wires = once(createWire);
+
+/** What a wire is made of, for the tests. */
+export function sheetOf(revision: Revision): Sheet & Wire {
+  return wires(revision);
+}
+
+/** The wire of a revision, made once. Not to be kept: shapes may be added. */
 export const wireOf: (revision: Revision) => Wire = sheetOf;
+
+/** Adds to what the revisions change. The wires are made anew, when they are used. */
+export function addShapes(more: { readonly [R in Revision]: string }): void {
+  for (const revision of revisions) changes[revision] += more[revision];
+  wires = once(createWire);
+}

@@ -6,11 +6,11 @@ import { sessionedOf } from "../../protocol/revisions.ts";
 import { Bag } from "../../util/bag.ts";
 import type { Answering, AnsweringGround } from "./answering.ts";
 import type { Cors } from "./cors.ts";
+import type { Note, Ways } from "./entrance.ts";
 import { eraOf } from "./era.ts";
-import { HttpFault, type HttpRequest, type Outlet, type RouteAnswer } from "./exchange.ts";
+import { HttpFault, type HttpRequest, type Outlet } from "./exchange.ts";
 import { accepts, isJsonType } from "./headers.ts";
 import type { Legacy } from "./legacy.ts";
-import type { Observed } from "./observe.ts";
 import type { HttpSettings } from "./options.ts";
 import { createGuard, type Guard } from "./origin.ts";
 import type { Pulse } from "./pulse.ts";
@@ -27,11 +27,6 @@ export interface HttpCore {
   /** Takes nothing new, ends what listens, gives what runs `graceMs` to end, then cancels it. */
   close(graceMs: number): Promise<void>;
 }
-
-const loadAdmit = () => import("./admit.ts");
-
-/** The rooms that a path can lead to. */
-type Place = "mcp" | "sse" | "messages";
 
 /** What goes around every exchange of a server that wants it. */
 interface Around {
@@ -76,6 +71,7 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
   const left = new Set<Answering>();
   const ground: AnsweringGround = { endpoint, settings, pulse, open, left };
   const stateless = createStateless(endpoint, settings, ground);
+  let entrance: typeof import("./entrance.ts") | undefined;
   let legacy: Legacy | undefined;
   let loading: Promise<Legacy> | undefined;
   /** Not for good where it fails: files may be short for a moment. */
@@ -119,15 +115,11 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     },
   };
 
-  /** Throws an HttpFault, 404, where nothing is. */
-  const placeOf = (path: string): Place => {
-    // Whoever routes by the whole path has looked at what is in front.
-    const isAt = (wanted: string): boolean => (settings.path === undefined ? path.endsWith(wanted) : path === wanted);
-    if (sse && isAt(sse.path)) return "sse";
-    if (sse && isAt(sse.messagesPath)) return "messages";
-    if (settings.path === undefined || path === settings.path) return "mcp";
-    throw new HttpFault(404, "Nothing is served on this path");
-  };
+  /** Where messages are sent. Whoever routes by the whole path has looked at what is in front. */
+  const isMcp = (path: string): boolean =>
+    settings.path === undefined
+      ? !(sse && (path.endsWith(sse.path) || path.endsWith(sse.messagesPath)))
+      : path === settings.path;
 
   /** Again after each wait: what comes in while the server closes would begin when it has closed. */
   function assertNotClosing(): void {
@@ -188,54 +180,25 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     if (!reply.isOver) run(loaded);
   }
 
-  async function route(request: HttpRequest, reply: Reply): Promise<boolean> {
-    const page = routes.get(request.path);
-    if (!page) return false;
-    const { status = 200, headers = {}, body }: RouteAnswer = await page(request);
-    const isText = typeof body === "string" || body === undefined;
-    const type = { "content-type": isText ? "text/plain; charset=utf-8" : "application/json" };
-    reply.page(
-      status,
-      { "x-content-type-options": "nosniff", ...type, ...headers },
-      isText ? body : JSON.stringify(body),
-    );
-    return true;
-  }
-
   function answer(request: HttpRequest, reply: Reply, note: Note): Promise<void> {
     assertNotClosing();
     if (counts.inFlight + left.size > maxInFlight)
       throw new HttpFault(503, "Too many requests are open. Try again later", -32603, { "retry-after": "1" });
-    // Most servers have neither: their messages wait for nothing but their bodies.
-    const isQuick = routes.size === 0 && !settings.auth && request.method === "POST";
-    return isQuick ? direct(request, undefined, reply, note) : identify(request, reply, note);
+    // Most messages wait for nothing but their bodies.
+    const isPlain = routes.size === 0 && !settings.auth && request.method === "POST" && isMcp(request.path);
+    return isPlain ? post(request, undefined, reply, note) : enterElse(request, reply, note);
   }
 
-  async function identify(request: HttpRequest, reply: Reply, note: Note): Promise<void> {
-    if (await route(request, reply)) return;
-    // Nobody is asked who he is for what is not there.
-    placeOf(request.path);
-    const auth = settings.auth && (await (await loadAdmit()).admit(request, settings.auth));
-    assertNotClosing();
-    // Who left meanwhile opens nothing that would have to be closed.
-    if (!reply.isOver) await direct(request, auth, reply, note);
+  const ways: Ways = { hasSessions, isMcp, assertNotClosing, read, post, withLegacy };
+
+  async function loadEntrance(): Promise<typeof import("./entrance.ts")> {
+    entrance ??= await import("./entrance.ts");
+    return entrance;
   }
 
-  function direct(request: HttpRequest, auth: AuthInfo | undefined, reply: Reply, note: Note): Promise<void> {
-    const place = placeOf(request.path);
-    const { method } = request;
-    if (place === "mcp" && method === "POST") return post(request, auth, reply, note);
-    if (place === "messages" && method === "POST")
-      return read(request, note).then((incoming) =>
-        withLegacy(reply, (older) => older.sse?.post(incoming, request, auth, reply)),
-      );
-    if (place === "sse" && method === "GET") return withLegacy(reply, (older) => older.sse?.open(request, auth, reply));
-    if (place === "mcp" && hasSessions && method === "GET")
-      return withLegacy(reply, (older) => older.sessioned?.get(request, auth, reply));
-    if (place === "mcp" && hasSessions && method === "DELETE")
-      return withLegacy(reply, (older) => older.sessioned?.delete(request, auth, reply));
-    const allow = place === "sse" ? "GET" : place === "messages" || !hasSessions ? "POST" : "GET, POST, DELETE";
-    throw new HttpFault(405, "Method not allowed", -32600, { allow });
+  async function enterElse(request: HttpRequest, reply: Reply, note: Note): Promise<void> {
+    const { enter } = entrance ?? (await loadEntrance());
+    await enter(settings, ways, request, reply, note);
   }
 
   function fail(error: unknown, request: HttpRequest, reply: Reply): void {
@@ -300,6 +263,7 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
 
     load() {
       if (hasLegacy) loadLegacy().catch(() => {});
+      loadEntrance().catch(() => {});
     },
 
     disconnect: (retryMs) => legacy?.sessioned?.disconnect(retryMs),
@@ -321,5 +285,3 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     },
   };
 }
-
-type Note = Observed["note"] | undefined;
