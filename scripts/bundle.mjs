@@ -32,7 +32,9 @@ function nameChunk(file, files) {
   const name = parties.join("-");
   if (name === Object.keys(programs).join("-")) return "core";
   // Few and short: not worth a chunk for each who shares them.
-  if (name === "web-client-process" || (files.has("index") && !needs(programs.channel))) return "shared";
+  if (name === "web-client-process") return "web-client";
+  if (file === "util/base64") return "core";
+  if (files.has("index") && !needs(programs.channel)) return "shared";
   // What others load for the first client of that era; and what tells which functions are exported needs none of it.
   if (name === "web" && files.has("protocol/stateless/open")) return undefined;
   if (name === "web" && files.has("protocol/index")) return "stateless-each";

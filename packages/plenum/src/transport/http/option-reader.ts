@@ -1,9 +1,12 @@
 // Reads an application's options one by one, each as what it must be. A wrong one is a TypeError that says what to give.
+import { isObject } from "../../jsonrpc/message.ts";
 import { nearestTo } from "../../util/nearest.ts";
 import { quote } from "../../util/quote.ts";
 
 /** Each takes the option's name, and gives the fallback, or undefined, where nothing is given. */
 export interface OptionReader {
+  /** Whatever it is. */
+  any(key: string): unknown;
   flag(key: string): boolean;
   /** The first is the fallback. */
   choice<C extends string>(key: string, choices: readonly [C, ...C[]]): C;
@@ -23,12 +26,15 @@ export interface OptionReader {
   time(key: string, fallback: number): number;
   /** Milliseconds; 0 and Infinity are no limit, as for the time limits of a call. */
   limit(key: string, fallback: number): number;
+  /** When all are read: throws a TypeError for an option that nobody has read. */
+  end(): void;
 }
 
 export interface OptionGroup {
   /** Who was called, for messages: "serveHttp". */
   readonly caller: string;
-  readonly known: readonly string[];
+  /** Options that others read. */
+  readonly extra?: readonly string[];
   /** The option that the object itself is. Default: none, it is the options. */
   readonly group?: string;
   /** What the object could have been instead, for messages: "true, false or". */
@@ -40,33 +46,33 @@ export interface OptionGroup {
 /** What setTimeout takes; anything longer would fire at once. */
 const maxTimerMs = 2_147_483_647;
 
-/** Throws a TypeError for what is no object, or has an option that is not known. */
-export function createReader(options: unknown, { caller, known, group, or, synonyms = {} }: OptionGroup): OptionReader {
+/** Throws a TypeError for what is no object. */
+export function createReader(
+  options: unknown,
+  { caller, extra = [], group, or, synonyms = {} }: OptionGroup,
+): OptionReader {
   const label = (key: string): string => (group ? `${group}.${key}` : key);
-  if (!isRecord(options)) {
+  if (!isObject(options)) {
     const must = or ? `${or} an object` : "an object";
-    const hint = !group && known.includes("port") && typeof options === "number" ? `: { port: ${options} }` : "";
+    const hint = !group && extra.includes("port") && typeof options === "number" ? `: { port: ${options} }` : "";
     const what = group ? `"${group}"` : "options";
     throw new TypeError(`${caller}: ${what} must be ${must}${hint || `, not ${toKind(options)}`}`);
   }
-  for (const key of Object.keys(options)) {
-    if (known.includes(key)) continue;
-    const synonym = Object.hasOwn(synonyms, key) ? synonyms[key] : undefined;
-    const nearest = nearestTo(key, known);
-    const guess = nearest ? `: did you mean "${label(nearest)}"?` : `; there are ${known.join(", ")}`;
-    const hint = synonym === undefined ? guess : `: ${synonym}`;
-    throw new TypeError(`${caller}: option ${quote(label(key))} is unknown${hint}`);
-  }
-
+  const read: string[] = [];
+  const any = (key: string): unknown => {
+    read.push(key);
+    return options[key];
+  };
   const fail = (key: string, must: string): never => {
     throw new TypeError(`${caller}: "${label(key)}" must be ${must}, not ${toKind(options[key])}`);
   };
   const number = (key: string, fallback: number, fits: (value: number) => boolean, must: string): number => {
-    const value = options[key] ?? fallback;
-    return typeof value === "number" && options[key] !== null && fits(value) ? value : fail(key, must);
+    const given = any(key);
+    const value = given === undefined ? fallback : given;
+    return typeof value === "number" && fits(value) ? value : fail(key, must);
   };
   const texts = (key: string): readonly string[] | undefined => {
-    const value = options[key];
+    const value = any(key);
     if (value === undefined) return undefined;
     if (!Array.isArray(value) || !value.every((entry) => typeof entry === "string")) fail(key, "a list of strings");
     return [...(value as string[])];
@@ -75,6 +81,7 @@ export function createReader(options: unknown, { caller, known, group, or, synon
     number(key, fallback, (value) => value > 0, "milliseconds, more than 0 (Infinity for no limit)");
 
   return {
+    any,
     texts,
     span,
     time: (key, fallback) => Math.min(span(key, fallback), maxTimerMs),
@@ -87,17 +94,17 @@ export function createReader(options: unknown, { caller, known, group, or, synon
     whole: (key, fallback) =>
       number(key, fallback, (value) => Number.isSafeInteger(value) && value >= 0, "a whole number, 0 or more"),
     flag(key) {
-      const value = options[key];
+      const value = any(key);
       return value === undefined || typeof value === "boolean" ? value === true : fail(key, "true or false");
     },
     choice(key, choices) {
-      const value = options[key];
+      const value = any(key);
       if (value === undefined) return choices[0];
       const must = choices.map((choice) => `"${choice}"`).join(" or ");
       return choices.find((choice) => choice === value) ?? fail(key, must);
     },
     path(key) {
-      const value = options[key];
+      const value = any(key);
       if (value === undefined) return undefined;
       if (typeof value !== "string") return fail(key, "a path");
       const problem = checkPath(value);
@@ -105,11 +112,11 @@ export function createReader(options: unknown, { caller, known, group, or, synon
       return value;
     },
     text(key) {
-      const value = options[key];
+      const value = any(key);
       return value === undefined || typeof value === "string" ? value : fail(key, "a string");
     },
     run<F>(key: string) {
-      const value = options[key];
+      const value = any(key);
       return value === undefined || typeof value === "function" ? (value as F | undefined) : fail(key, "a function");
     },
     headers(key) {
@@ -119,6 +126,16 @@ export function createReader(options: unknown, { caller, known, group, or, synon
       if (strange === undefined) return value.map((header) => header.toLowerCase());
       throw new TypeError(`${caller}: "${label(key)}" lists names of headers; ${quote(strange)} is none`);
     },
+    end() {
+      const known = [...read, ...extra];
+      const strange = Object.keys(options).find((key) => !known.includes(key));
+      if (strange === undefined) return;
+      const synonym = Object.hasOwn(synonyms, strange) ? synonyms[strange] : undefined;
+      const nearest = nearestTo(strange, known);
+      const guess = nearest ? `: did you mean "${label(nearest)}"?` : `; there are ${known.join(", ")}`;
+      const hint = synonym === undefined ? guess : `: ${synonym}`;
+      throw new TypeError(`${caller}: option ${quote(label(strange))} is unknown${hint}`);
+    },
   };
 }
 
@@ -127,10 +144,6 @@ export function checkPath(path: string): string | undefined {
   if (!path.startsWith("/")) return 'a path begins with "/"';
   if (/[?#]/.test(path)) return "a path has no query and no fragment";
   return /^[\x21-\x7e]+$/.test(path) ? undefined : "a path is visible ASCII: write other characters percent-encoded";
-}
-
-export function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A wrong value in a message. Text is not shown: it may be a secret in the wrong place. */

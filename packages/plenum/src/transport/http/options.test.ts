@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { revisions } from "../../protocol/revisions.ts";
-import { assertSessionId, type HttpOptions, toSettings } from "./options.ts";
+import { type HttpOptions, toSettings } from "./options.ts";
+import { assertSessionId } from "./sessions.ts";
 
 const toWrong = (options: unknown, extra?: readonly string[]) => () =>
   toSettings(options as HttpOptions, "serveHttp", extra);

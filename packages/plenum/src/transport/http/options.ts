@@ -1,11 +1,12 @@
 // What an application gives to serveHttp, toNodeHandler and toFetchHandler, and the same with all defaults filled in.
+import { isObject } from "../../jsonrpc/message.ts";
 import type { ServeOptions } from "../../protocol/negotiate.ts";
 import { factsOf, isRevision, type Revision, revisions } from "../../protocol/revisions.ts";
 import type { TelemetryApi } from "../../protocol/trace.ts";
 import { quote } from "../../util/quote.ts";
 import type { Authenticate, Route } from "./exchange.ts";
 import type { AccessEntry, Hooks, MetricsSample } from "./observe.ts";
-import { checkPath, createReader, isRecord, type OptionReader, toKind } from "./option-reader.ts";
+import { checkPath, createReader, type OptionReader, toKind } from "./option-reader.ts";
 
 /** Sessions of 2025-11-25 and older. 2026-07-28 has none. */
 export interface SessionOptions {
@@ -161,17 +162,6 @@ export interface HttpSettings extends Hooks {
 const mebibytes = 1_048_576;
 const hours = 3_600_000;
 
-const sessionNames = ["max", "idleMs", "maxAgeMs", "maxEvents", "maxEventBytes", "createId"];
-const sseNames = ["path", "messagesPath"];
-const corsNames = ["maxAgeSeconds", "exposedHeaders", "allowedHeaders"];
-
-const names: readonly (keyof HttpSettings)[] = [
-  ...(["revisions", "maxSubscriptions", "askTimeoutMs", "path", "sse", "sessions", "answers"] as const),
-  ...(["allowedHosts", "allowedOrigins", "dangerouslyAllowAnyHost", "auth", "cors", "routes"] as const),
-  ...(["maxBodyBytes", "bodyTimeoutMs", "readerTimeoutMs", "maxQueuedBytes", "maxInFlight", "maxStreams"] as const),
-  ...(["keepAliveMs", "streamAfterMs", "retryMs", "telemetry", "onAccess", "onMetrics"] as const),
-];
-
 /** What options are called elsewhere, and what stands for them here. */
 const synonyms = {
   endpoint: 'write "path"',
@@ -186,10 +176,10 @@ const listens = { hostname: 'write "host"' };
 const listensNowhere = "a handler listens nowhere itself: give it to what listens, or use serveHttp";
 const handles = { port: listensNowhere, host: listensNowhere, hostname: listensNowhere };
 
-/** Throws a TypeError for what is no object, or has an option that is not known. */
+/** Throws a TypeError for what is no object. */
 export function readOptions(options: unknown, name: string, extra: readonly string[] = []): OptionReader {
   const others = extra.includes("port") ? listens : handles;
-  return createReader(options, { caller: name, known: [...names, ...extra], synonyms: { ...synonyms, ...others } });
+  return createReader(options, { caller: name, extra, synonyms: { ...synonyms, ...others } });
 }
 
 /**
@@ -200,17 +190,17 @@ export function readOptions(options: unknown, name: string, extra: readonly stri
  */
 export function toSettings(options: HttpOptions, name: string, extra: readonly string[] = []): HttpSettings {
   const given = readOptions(options, name, extra);
+  const spoken = toRevisions(given.any("revisions"), name);
   const path = given.path("path");
-  const sessions = toSessions(options.sessions, name);
-  const sse = toSse(options.sse, name);
+  const sessions = toSessions(given.any("sessions"), name);
+  const sse = toSse(given.any("sse"), name);
   if (sse && !sessions)
     throw new TypeError(`${name}: a connection of HTTP+SSE is a session: leave out "sessions: false", or "sse"`);
-  const spoken = toRevisions(options.revisions, name);
   if (sse && spoken.every((revision) => factsOf(revision).era === "stateless"))
     throw new TypeError(
       `${name}: HTTP+SSE is for older revisions, and "revisions" has none: add them, or leave out "sse"`,
     );
-  const routes = toRoutes(options.routes, name);
+  const routes = toRoutes(given.any("routes"), name);
   assertDistinct(name, [
     ["path", path],
     ...(sse
@@ -221,19 +211,19 @@ export function toSettings(options: HttpOptions, name: string, extra: readonly s
       : []),
     ...Array.from(routes.keys(), (route) => ["routes", route] as const),
   ]);
-  return {
+  const settings = {
     revisions: spoken,
     maxSubscriptions: given.count("maxSubscriptions", 1000),
     askTimeoutMs: given.limit("askTimeoutMs", 600_000),
     path,
     sse,
     sessions,
-    answers: given.choice("answers", ["auto", "stream"]),
+    answers: given.choice<"auto" | "stream">("answers", ["auto", "stream"]),
     allowedHosts: given.texts("allowedHosts"),
     allowedOrigins: given.texts("allowedOrigins"),
     dangerouslyAllowAnyHost: given.flag("dangerouslyAllowAnyHost"),
     auth: given.run<Authenticate>("auth"),
-    cors: toCors(options.cors, name),
+    cors: toCors(given.any("cors"), name),
     routes,
     maxBodyBytes: given.count("maxBodyBytes", 4 * mebibytes),
     bodyTimeoutMs: given.time("bodyTimeoutMs", 30_000),
@@ -244,22 +234,18 @@ export function toSettings(options: HttpOptions, name: string, extra: readonly s
     keepAliveMs: given.time("keepAliveMs", 15_000),
     streamAfterMs: given.time("streamAfterMs", 5000),
     retryMs: given.whole("retryMs", 1000),
-    telemetry: toTelemetry(options.telemetry, name),
+    telemetry: toTelemetry(given.any("telemetry"), name),
     onAccess: given.run<(entry: AccessEntry) => unknown>("onAccess"),
     onMetrics: given.run<(sample: MetricsSample) => unknown>("onMetrics"),
   };
+  given.end();
+  return settings;
 }
 
-/** Throws a TypeError for what is no id of a session: an application's `createId` made it. */
-export function assertSessionId(id: unknown): asserts id is string {
-  if (typeof id !== "string" || !/^[\x21-\x7e]{16,256}$/.test(id))
-    throw new TypeError("sessions.createId must give 16 to 256 visible ASCII characters, without spaces");
-}
-
-function toSessions(option: HttpOptions["sessions"] = {}, name: string): false | SessionSettings {
+function toSessions(option: unknown = {}, name: string): false | SessionSettings {
   if (option === false) return false;
-  const given = createReader(option, { caller: name, known: sessionNames, group: "sessions", or: "false or" });
-  return {
+  const given = createReader(option, { caller: name, group: "sessions", or: "false or" });
+  const settings = {
     max: given.count("max", 10_000),
     // Compared with a clock, never given to a timer: Infinity stays what it is.
     idleMs: given.span("idleMs", hours / 2),
@@ -268,32 +254,36 @@ function toSessions(option: HttpOptions["sessions"] = {}, name: string): false |
     maxEventBytes: given.count("maxEventBytes", 4 * mebibytes, 0),
     createId: given.run<() => string>("createId"),
   };
+  given.end();
+  return settings;
 }
 
-function toSse(option: HttpOptions["sse"], name: string): false | SseSettings {
+function toSse(option: unknown, name: string): false | SseSettings {
   if (option === undefined || option === false) return false;
   const given = createReader(option === true ? {} : option, {
     caller: name,
-    known: sseNames,
     group: "sse",
     or: "true, false or",
   });
-  return { path: given.path("path") ?? "/sse", messagesPath: given.path("messagesPath") ?? "/messages" };
+  const settings = { path: given.path("path") ?? "/sse", messagesPath: given.path("messagesPath") ?? "/messages" };
+  given.end();
+  return settings;
 }
 
-function toCors(option: HttpOptions["cors"], name: string): false | CorsSettings {
+function toCors(option: unknown, name: string): false | CorsSettings {
   if (option === undefined || option === false) return false;
   const given = createReader(option === true ? {} : option, {
     caller: name,
-    known: corsNames,
     group: "cors",
     or: "true, false or",
   });
-  return {
+  const settings = {
     maxAgeSeconds: given.whole("maxAgeSeconds", 7200),
     exposedHeaders: given.headers("exposedHeaders"),
     allowedHeaders: given.headers("allowedHeaders"),
   };
+  given.end();
+  return settings;
 }
 
 function toTelemetry(option: unknown, name: string): TelemetryApi | false | undefined {
@@ -311,7 +301,7 @@ function toRevisions(option: unknown, name: string): readonly Revision[] {
 
 function toRoutes(option: unknown, name: string): ReadonlyMap<string, Route> {
   if (option === undefined) return new Map();
-  if (!isRecord(option)) throw new TypeError(`${name}: "routes" is an object of functions by path`);
+  if (!isObject(option)) throw new TypeError(`${name}: "routes" is an object of functions by path`);
   const routes = new Map<string, Route>();
   for (const [path, route] of Object.entries(option)) {
     const problem = checkPath(path);

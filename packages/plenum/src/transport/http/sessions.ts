@@ -4,7 +4,7 @@ import type { Serving } from "../../protocol/negotiate.ts";
 import { encodeBase64Url } from "../../util/base64url.ts";
 import { unref } from "../../util/unref.ts";
 import { HttpFault } from "./exchange.ts";
-import { assertSessionId, type SessionSettings } from "./options.ts";
+import type { SessionSettings } from "./options.ts";
 
 /** What the table knows of a session: its kind of connection is its own affair. */
 export interface Lasting {
@@ -145,4 +145,10 @@ export function createSessionId({ createId }: SessionSettings, taken: (id: strin
   assertSessionId(id);
   if (taken(id)) throw new TypeError("sessions.createId gave the id of a session that is open");
   return id;
+}
+
+/** Throws a TypeError for what is no id of a session: an application's `createId` made it. */
+export function assertSessionId(id: unknown): asserts id is string {
+  if (typeof id !== "string" || !/^[\x21-\x7e]{16,256}$/.test(id))
+    throw new TypeError("sessions.createId must give 16 to 256 visible ASCII characters, without spaces");
 }
