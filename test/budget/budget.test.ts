@@ -118,10 +118,10 @@ test.each<[string, Program, number, number]>([
   // only a handler that asks its user needs is loaded by the first one that does, and so is what a list takes, a
   // subscription, an output schema, or a parameter that stands in a header; of `plenum` the client, too, with the transport
   // that it needs. A client loads nothing of what its server may ask, nor of schemas and streams, before there are any.
-  ["a one-tool server with plenum/tools", inMemory("plenum/tools"), 25_600, 38_200],
-  ["a one-tool server with plenum", inMemory("plenum"), 30_600, 71_500],
-  ["a one-tool server over HTTP, for the edge,", { text: overHttp, check: clientOverHttp + call }, 34_000, 55_400],
-  ["a client over HTTP", { text: clientOverHttp, check: overHttp + call }, 10_600, 63_000],
+  ["a one-tool server with plenum/tools", inMemory("plenum/tools"), 25_000, 38_000],
+  ["a one-tool server with plenum", inMemory("plenum"), 29_600, 71_700],
+  ["a one-tool server over HTTP, for the edge,", { text: overHttp, check: clientOverHttp + call }, 32_100, 55_100],
+  ["a client over HTTP", { text: clientOverHttp, check: overHttp + call }, 9_600, 63_200],
 ])(
   "%s is small at its start and with all that it may load later, and works",
   async (name, { text, check }, maxBytes, maxInAll) => {

@@ -10,6 +10,7 @@ import type { Implementation, SampleRequest } from "../protocol/model.ts";
 import type { Listener } from "../protocol/remote.ts";
 import type { Revision } from "../protocol/revisions.ts";
 import { addAsking } from "../protocol/wire/asking.ts";
+import { addRetelling } from "../protocol/wire/retell.ts";
 import { wireOf } from "../protocol/wire/wire.ts";
 import { untilAborted } from "../util/abort.ts";
 import { reasonOf } from "../util/call-back.ts";
@@ -46,6 +47,7 @@ const sampleMembers: ReadonlySet<string> = new Set(["role", "content", "model", 
 
 export function createAnswering(options: ClientOptions, { warn, roots, server }: AnsweringHooks): Answering {
   addAsking();
+  addRetelling();
   const { onElicit, onElicitUrl, onSample } = options;
   const { asksPerMinute = 60 } = options;
   const rate = createRate({ perSecond: asksPerMinute / 60, burst: Math.max(1, asksPerMinute) });

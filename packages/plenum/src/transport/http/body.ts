@@ -2,36 +2,35 @@
 import { HttpFault } from "./exchange.ts";
 
 /** Rejects with an HttpFault: 413, 408, or 400 for what is no UTF-8 or was cut off. */
-export async function readUtf8(
-  chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-  timeoutMs: number,
-): Promise<string> {
+export async function readUtf8(reader: ChunkReader, maxBytes: number, timeoutMs: number): Promise<string> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new HttpFault(408, `The body did not come in ${timeoutMs} ms`)), timeoutMs);
   });
   try {
-    return await Promise.race([collect(chunks, maxBytes), late]);
+    return await Promise.race([collect(reader, maxBytes), late]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-async function collect(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+/** What of a stream's reader is needed here. */
+export interface ChunkReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+}
+
+async function collect(reader: ChunkReader, maxBytes: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
-  try {
-    for await (const chunk of chunks) {
-      length += chunk.byteLength;
-      if (length > maxBytes) throw tooLarge(maxBytes);
-      parts.push(chunk);
-    }
-  } catch (error) {
-    if (error instanceof HttpFault) throw error;
-    throw new HttpFault(400, "The body was cut off");
+  for (;;) {
+    const { value } = await reader.read().catch(() => {
+      throw new HttpFault(400, "The body was cut off");
+    });
+    if (!value) return decodeUtf8(parts, length);
+    length += value.byteLength;
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    parts.push(value);
   }
-  return decodeUtf8(parts, length);
 }
 
 export function decodeUtf8(parts: readonly Uint8Array[], length: number): string {

@@ -70,18 +70,10 @@ async function readBody(request: Request, maxBytes: number, timeoutMs: number): 
   const reader = request.body?.getReader();
   if (!reader) return "";
   try {
-    return await readUtf8(chunksOf(reader), maxBytes, timeoutMs);
+    return await readUtf8(reader, maxBytes, timeoutMs);
   } finally {
     // What is left is not wanted, whether it came too late or is too much.
     reader.cancel().catch(() => {});
-  }
-}
-
-async function* chunksOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    yield value;
   }
 }
 
