@@ -5,14 +5,14 @@ import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { sessionedOf } from "../../protocol/revisions.ts";
 import { Bag } from "../../util/bag.ts";
 import type { Answering, AnsweringGround } from "./answering.ts";
-import type { Cors } from "./cors.ts";
+import type { Around } from "./around.ts";
 import type { Note, Ways } from "./entrance.ts";
 import { eraOf } from "./era.ts";
 import { HttpFault, type HttpRequest, type Outlet } from "./exchange.ts";
 import { accepts, isJsonType } from "./headers.ts";
 import type { Legacy } from "./legacy.ts";
 import type { HttpSettings } from "./options.ts";
-import { createGuard, type Guard } from "./origin.ts";
+import { createGuard } from "./origin.ts";
 import type { Pulse } from "./pulse.ts";
 import { Reply, type ReplyGround } from "./reply.ts";
 import { createStateless } from "./stateless.ts";
@@ -26,23 +26,6 @@ export interface HttpCore {
   disconnect(retryMs?: number): void;
   /** Takes nothing new, ends what listens, gives what runs `graceMs` to end, then cancels it. */
   close(graceMs: number): Promise<void>;
-}
-
-/** What goes around every exchange of a server that wants it. */
-interface Around {
-  readonly cors?: Cors | undefined;
-  readonly observe?: typeof import("./observe.ts").observe | undefined;
-}
-
-/** Undefined where there is nothing to load. */
-function loadAround({ cors, onAccess, onMetrics }: HttpSettings, guard: Guard): Promise<Around> | undefined {
-  const isObserved = onAccess !== undefined || onMetrics !== undefined;
-  if (!cors && !isObserved) return undefined;
-  const rooms = [cors ? import("./cors.ts") : undefined, isObserved ? import("./observe.ts") : undefined] as const;
-  return Promise.all(rooms).then(([shared, observed]) => ({
-    cors: shared?.createCors(cors, guard),
-    observe: observed?.observe,
-  }));
 }
 
 /** A way back that keeps in mind, while it is not used yet, that the client has gone. */
@@ -61,8 +44,11 @@ function hold(outlet: Outlet): Outlet {
 export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pulse): HttpCore {
   const { sse, sessions, maxInFlight, maxStreams, routes } = settings;
   const guard = createGuard(settings);
-  const loadingAround = loadAround(settings, guard);
-  let around: Around | undefined = loadingAround ? undefined : {};
+  const isAlone = !(settings.cors || settings.onAccess || settings.onMetrics);
+  const loadingAround = isAlone
+    ? undefined
+    : import("./around.ts").then(({ createAround }) => createAround(settings, guard));
+  let around: Around | undefined = isAlone ? {} : undefined;
   const legacyCount = sessionedOf(settings.revisions).length;
   const isModern = legacyCount < settings.revisions.length;
   const hasLegacy = legacyCount > 0;

@@ -258,25 +258,23 @@ function toSessions(option: unknown = {}, name: string): false | SessionSettings
   return settings;
 }
 
+/** A group that is off unless it is given; `true` is all of its defaults. */
+function readSwitch(option: unknown, caller: string, group: string): OptionReader | undefined {
+  if (option === undefined || option === false) return undefined;
+  return createReader(option === true ? {} : option, { caller, group, or: "true, false or" });
+}
+
 function toSse(option: unknown, name: string): false | SseSettings {
-  if (option === undefined || option === false) return false;
-  const given = createReader(option === true ? {} : option, {
-    caller: name,
-    group: "sse",
-    or: "true, false or",
-  });
+  const given = readSwitch(option, name, "sse");
+  if (!given) return false;
   const settings = { path: given.path("path") ?? "/sse", messagesPath: given.path("messagesPath") ?? "/messages" };
   given.end();
   return settings;
 }
 
 function toCors(option: unknown, name: string): false | CorsSettings {
-  if (option === undefined || option === false) return false;
-  const given = createReader(option === true ? {} : option, {
-    caller: name,
-    group: "cors",
-    or: "true, false or",
-  });
+  const given = readSwitch(option, name, "cors");
+  if (!given) return false;
   const settings = {
     maxAgeSeconds: given.whole("maxAgeSeconds", 7200),
     exposedHeaders: given.headers("exposedHeaders"),

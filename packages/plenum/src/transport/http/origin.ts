@@ -40,10 +40,12 @@ const hostsAdvice =
   'give the names under which clients reach this server, such as ["mcp.example.com", "localhost:8080", "*.example.com"]';
 
 const noHost = "The request needs one Host header: a host name and at most a port";
-const hostRefusal =
-  "The Host of this request is not allowed. If it is right, the server's operator adds it to the option allowedHosts";
-const originRefusal =
-  "The Origin of this request is not allowed. If it is right, the server's operator adds it to the option allowedOrigins";
+
+const refused = (what: string): HttpFault =>
+  new HttpFault(
+    403,
+    `The ${what} of this request is not allowed. If it is right, the server's operator adds it to the option allowed${what}s`,
+  );
 
 /** Throws a TypeError for an entry that would match nothing, or everything. */
 export function createGuard(
@@ -80,10 +82,10 @@ export function createGuard(
       const host = head.header("host");
       const verdict = host === undefined ? "none" : judge(host);
       if (verdict === "none") return new HttpFault(400, noHost);
-      if (verdict === "refused") return new HttpFault(403, hostRefusal);
+      if (verdict === "refused") return refused("Host");
       const origin = head.header("origin");
       if (origin === undefined || isAllowedOrigin(origin, host)) return undefined;
-      return new HttpFault(403, originRefusal);
+      return refused("Origin");
     },
     isAllowedOrigin,
   };
