@@ -1,21 +1,25 @@
 // A client's channel over HTTP: every message is a POST, whose answer is JSON or a stream of events; in a session the
 // server has a stream for itself besides. What belongs to which era is read from the messages that pass.
 // Specification: basic/transports § Streamable HTTP of 2025-03-26 and later, basic/transports/streamable-http.
-import { type Channel, ChannelFault, type Mirror, type Receiver } from "../../jsonrpc/channel.ts";
-import { type ErrorResponse, type Incoming, parseMessage, type RequestId, type Single } from "../../jsonrpc/message.ts";
+import type { Channel, Mirror } from "../../jsonrpc/channel.ts";
+import {
+  type ErrorObject,
+  type ErrorResponse,
+  type Incoming,
+  parseMessage,
+  type RequestId,
+  type Single,
+} from "../../jsonrpc/message.ts";
 import { reasonOf } from "../../util/call-back.ts";
 import { Stop } from "../../util/stop.ts";
-import type { OldTransport } from "../sse/client.ts";
 import { type HttpAnswer, isOk, readText, typeOf } from "./client-carrier.ts";
-import { type Standing, sessionHeaders, toLastEvent } from "./client-headers.ts";
+import type { ChannelState, DetourGround, Detours, Verdict } from "./client-detours.ts";
+import type { Standing } from "./client-headers.ts";
 import { nameOfUrl, type TargetSettings } from "./client-options.ts";
 import { type Post, toPost, whatOf } from "./client-post.ts";
 import { createPosts } from "./client-posts.ts";
 import { createRequester } from "./client-request.ts";
 import { headerNames } from "./headers.ts";
-
-/** Which transport a URL was found to have. */
-export type Verdict = "streamable" | "sse";
 
 export interface HttpChannelOptions {
   readonly settings: TargetSettings;
@@ -31,16 +35,8 @@ export interface HttpChannelOptions {
 const accept = "application/json, text/event-stream";
 /** How long the server may take to hear that the session is open before it is spoken to all the same. */
 const gateMs = 5000;
-/** How long the end of a session may take to be told. */
-const deleteMs = 3000;
 /** How long a session counts as new. */
 const newMs = 10_000;
-/** How long other requests of a session that is gone may take to be refused as well. */
-const refusedMs = 1000;
-
-// Most servers answer with JSON, and refuse nothing: these are loaded by the first that does otherwise.
-const loadStreams = () => import("./client-stream.ts");
-const loadRefusals = () => import("./client-refusal.ts");
 
 // Visible ASCII.
 const sessionId = /^[\x21-\x7e]+$/;
@@ -49,30 +45,21 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   const { settings, mirror } = options;
   const carrier = settings.carry();
   const request = createRequester(settings, carrier);
-  const state = {
-    receiver: undefined as Receiver | undefined,
+  const state: ChannelState = {
+    receiver: undefined,
     isClosed: false,
-    standing: { session: undefined, agreed: undefined, stateless: undefined } as Standing,
-    /** A request behind the handshake was answered. */
+    standing: { session: undefined, agreed: undefined, stateless: undefined },
     hasServed: false,
-    /** Posts that are sent, and that the server has not said anything to yet. */
-    unheard: new Set<Post>(),
-    /** The server asks faster than it takes the answers, and that is told. */
-    isOverrun: false,
-    /** What waits until the server has heard that the session is open. */
-    gate: undefined as Promise<void> | undefined,
-    /** Streams that could not be taken up again so far. */
-    troubled: new Set<object>(),
-    /** Posts that were refused because the session is gone; undefined while it is not. */
-    refused: undefined as Set<Post> | undefined,
-    old: undefined as OldTransport | undefined,
-    /** Why the older transport cannot be used, though there is something like it. */
-    oldProblem: undefined as string | undefined,
+    unheard: new Set(),
+    gone: undefined,
+    postOld: undefined,
   };
-  const { unheard, troubled } = state;
+  const { unheard } = state;
+  /** The server asks faster than it takes the answers, and that is told. */
+  let wasOverrun = false;
+  /** What waits until the server has heard that the session is open. */
+  let gate: Promise<void> | undefined;
   const posts = createPosts(fail);
-  const newUntil = options.isRenewal ? Date.now() + newMs : 0;
-  // Ends all streams, and every request that is under way.
   const ending = new Stop();
   let settleEnded = (): void => {};
   const ended = new Promise<void>((resolve) => {
@@ -82,6 +69,16 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   const stand = (next: Partial<Standing>): void => {
     state.standing = { ...state.standing, ...next };
   };
+
+  let detours: Detours | undefined;
+  /** Most servers answer with JSON, and refuse nothing: what others need is loaded by the first of them. */
+  async function detour(take: (detours: Detours) => Promise<void>): Promise<void> {
+    if (!detours) {
+      const { createDetours } = await import("./client-detours.ts");
+      detours ??= createDetours(ground);
+    }
+    await take(detours);
+  }
 
   // --- what comes in
 
@@ -109,7 +106,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   }
 
   /** The answer to a request, in the server's words or in ours. */
-  function answer(id: RequestId, error: { readonly code: number; readonly message: string }): void {
+  function answer(id: RequestId, error: ErrorObject): void {
     deliver({ kind: "response", message: { jsonrpc: "2.0", id, error } });
   }
 
@@ -147,7 +144,8 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     state.isClosed = true;
     ending.stop(cause);
     posts.end(cause);
-    until(endSession(), deleteMs).then(() => {
+    const done = state.standing.session === undefined ? Promise.resolve() : detour(({ endSession }) => endSession());
+    done.then(() => {
       carrier.close();
       settleEnded();
     });
@@ -159,12 +157,13 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
 
   async function run(post: Post): Promise<void> {
     try {
-      if (state.gate && post.method !== "notifications/initialized") await state.gate;
+      if (gate && post.method !== "notifications/initialized") await gate;
       if (post.stop.isStopped || state.isClosed) return;
       posts.sent(post);
-      if (state.refused && post.version === undefined) return void state.refused.add(post);
-      if (!state.old && post.method === "initialize" && options.verdict === "sse") await goOld(post.stop);
-      if (state.old) return await postOld(state.old, post);
+      if (state.gone && post.version === undefined) return void state.gone.refused.add(post);
+      if (!state.postOld && post.method === "initialize" && options.verdict === "sse")
+        await detour(({ goOld }) => goOld(post.stop));
+      if (state.postOld) return await state.postOld(post);
       unheard.add(post);
       const headers: { [name: string]: string } = { "content-type": "application/json", accept };
       for (const name in post.headers) headers[name] = post.headers[name] as string;
@@ -172,13 +171,13 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       const answer = await request({ method: "POST", url: settings.url, headers, body, stop });
       unheard.delete(post);
       if (isOk(answer)) await readAnswer(post, answer);
-      else await readNo(post, answer);
+      else await detour(({ readNo }) => readNo(post, answer));
     } catch (error) {
       if (!post.stop.isStopped) fail(post, error);
     } finally {
       unheard.delete(post);
       posts.finish(post);
-      if (state.refused && unheard.size === 0) renounce();
+      if (unheard.size === 0) state.gone?.renounce();
     }
   }
 
@@ -194,7 +193,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     }
     if (post.waiting.size === 0) {
       from.discard();
-      if (post.method === "notifications/initialized") listen().catch(end);
+      if (post.method === "notifications/initialized") detour(({ listen }) => listen()).catch(end);
     } else if (type === "application/json") {
       const text = await readText(from, settings.maxResponseBytes);
       // Nothing more comes of it: it needs no clock.
@@ -204,7 +203,7 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       if (!refuseProbe(post, "the answer is none"))
         fail(post, new Error("the server's answer is not to what was asked"));
     } else if (type === "text/event-stream") {
-      await followAnswer(post, from);
+      await detour(({ followAnswer }) => followAnswer(post, from));
     } else {
       from.discard();
       const why = `HTTP ${from.status} without an answer that is JSON or a stream of events`;
@@ -212,187 +211,18 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
     }
   }
 
-  async function followAnswer(post: Post, first: HttpAnswer): Promise<void> {
-    const { followStream, StreamEnded } = await loadStreams();
-    const { statusIn } = await loadRefusals();
-    try {
-      await followStream(first, {
-        stop: post.stop,
-        maxEventBytes: settings.maxEventBytes,
-        reconnect: settings.reconnect,
-        resumes: post.version === undefined ? "after-event" : "never",
-        open: (lastEventId) => get(lastEventId, post.stop),
-        onData: (data) => take(data, post),
-        // What was given up is not come back for.
-        isDone: () => posts.isLeft(post),
-        onTrouble: (cause) => trouble(post, cause),
-      });
-    } catch (error) {
-      if (error instanceof StreamEnded && refuseProbe(post, "its stream ended without an answer")) return;
-      const status = statusIn(error);
-      // The session is gone, and with it an answer that may have been on its way.
-      if (status === 404 && state.standing.session !== undefined) return forget();
-      if (status === undefined) throw error;
-      throw new Error(`its stream could not be taken up again: ${reasonOf(error)}`, { cause: error });
-    } finally {
-      trouble(post);
-    }
-  }
-
-  // --- a status that says no
-
-  async function readNo(post: Post, no: HttpAnswer): Promise<void> {
-    const { isAnswer, isForgotten, isPassing, readRefusal, toAdvice, toRefused } = await loadRefusals();
-    const refusal = await readRefusal(no);
-    const { status, error } = refusal;
-    const [id] = post.waiting.keys();
-    const isOurs = error !== undefined && id !== undefined && (refusal.id === undefined || refusal.id === id);
-    // Right after it was opened anew: then it is not the session that the server does not find.
-    const isOwn = !state.hasServed && Date.now() < newUntil;
-    if (post.headers[headerNames.session] !== undefined && !isOwn && isForgotten(refusal, id)) return forget(post);
-    if (post.method === "initialize" && [400, 404, 405].includes(status) && !isAnswer(refusal)) {
-      const isOld = await goOld(post.stop);
-      if (isOld && state.old) return postOld(state.old, post);
-    }
-    // Authorization and overload say nothing about what a server speaks or watches, in whatever words.
-    const isBusy =
-      (post.method === "server/discover" && [429, 503].includes(status)) ||
-      (post.method === "subscriptions/listen" && isPassing(status));
-    // Whoever does not name what was asked may not have read it: then it is the address that is wrong.
-    const isOpening = post.method === "initialize" || post.method === "server/discover";
-    const isLost = isOpening && status === 404 && refusal.id === undefined;
-    if (isOurs && !isBusy && !isLost && ![401, 403].includes(status)) return answer(id, error);
-    const isEra = status < 500 ? ![401, 403, 407].includes(status) && !isPassing(status) : status === 501;
-    if (isEra && refuseProbe(post, `HTTP ${status}${refusal.excerpt}${toAdvice(status)}`)) return;
-    throw toRefused(refusal, whatOf(post), state.oldProblem);
-  }
-
-  // --- the session
-
-  async function get(lastEventId: string | undefined, stop: Stop): Promise<HttpAnswer> {
-    const headers = {
-      accept: "text/event-stream",
-      ...sessionHeaders(state.standing),
-      ...(lastEventId !== undefined && toLastEvent(lastEventId)),
-    };
-    const found = await request({ method: "GET", url: settings.url, headers, stop });
-    if (isOk(found)) return found;
-    const { readRefusal, toRefused } = await loadRefusals();
-    throw toRefused(await readRefusal(found), "GET of the stream");
-  }
-
-  /** What the server sends by itself. It need not offer that. */
-  async function listen(): Promise<void> {
-    const { followStream } = await loadStreams();
-    const { isRefusal, statusIn } = await loadRefusals();
-    if (state.old || state.isClosed) return;
-    const place = {};
-    let wasOpen = false;
-    const isGone = (error: unknown): boolean => statusIn(error) === 404 && state.standing.session !== undefined;
-    await followStream(undefined, {
-      stop: ending,
-      maxEventBytes: settings.maxEventBytes,
-      reconnect: settings.reconnect,
-      resumes: "always",
-      async open(lastEventId) {
-        const found = await get(lastEventId, ending).catch((error: unknown) => {
-          // Too much was missed: it is gone, and what comes now is better than nothing.
-          if (lastEventId === undefined || statusIn(error) !== 400) throw error;
-          return get(undefined, ending);
-        });
-        wasOpen ||= typeOf(found) === "text/event-stream";
-        return found;
-      },
-      onData: (data) => take(data),
-      isDone: () => false,
-      // What was there once may be there again, and the rest of the session is none the worse meanwhile.
-      isFinal: (error) => (wasOpen ? isGone(error) : isRefusal(error)),
-      onTrouble: (cause) => trouble(place, cause),
-    }).catch((cause) => {
-      if (wasOpen && isGone(cause)) forget();
-      // A client that hears nothing any more without anybody knowing is worse off than one whose connection is lost.
-      else if (wasOpen || !isRefusal(cause)) end(cause);
-      else trouble(place);
-    });
-  }
-
-  function trouble(stream: object, cause?: unknown): void {
-    const before = troubled.size;
-    if (cause !== undefined) troubled.add(stream);
-    else troubled.delete(stream);
-    if (state.isClosed || before > 0 === troubled.size > 0) return;
-    if (troubled.size > 0) state.receiver?.interrupted?.(cause);
-    else state.receiver?.interrupted?.();
-  }
-
-  /** The server does not know the session any more. What it has refused for that never ran. */
-  function forget(post?: Post): void {
-    if (!state.refused) {
-      state.refused = new Set();
-      // Those that are on their way will be refused as well, and are to be known as such.
-      const timer = setTimeout(renounce, refusedMs);
-      ending.onStop(() => clearTimeout(timer));
-    }
-    if (post) state.refused.add(post);
-    else if (unheard.size === 0) renounce();
-  }
-
-  function renounce(): void {
-    if (!state.refused || state.isClosed) return;
-    const gone = "The server does not know the session any more";
-    options.onForgotten?.();
-    stand({ session: undefined });
-    for (const post of [...state.refused, ...posts.unsent])
-      for (const id of [...post.waiting.keys()]) {
-        posts.answered(id);
-        state.receiver?.failed?.(id, new ChannelFault(gone, { isUnrun: true }));
-      }
-    end(new ChannelFault(gone, { isRenewable: true, hasServed: state.hasServed }));
-  }
-
-  async function endSession(): Promise<void> {
-    const headers = sessionHeaders(state.standing);
-    if (headers[headerNames.session] === undefined) return;
-    const stop = new Stop();
-    const timer = setTimeout(() => stop.stop(), deleteMs);
-    // That the server does not want to know of it, or is not there, changes nothing for us.
-    const deleting = request({ method: "DELETE", url: settings.url, headers, stop });
-    await deleting.then(({ discard }) => discard()).catch(() => {});
-    clearTimeout(timer);
-  }
-
-  // --- the transport of 2024-11-05
-
-  /** Whether the server has it: then everything goes that way from here on. */
-  async function goOld(stop: Stop): Promise<boolean> {
-    const { openOldTransport } = await import("../sse/client.ts");
-    try {
-      const old = await openOldTransport({
-        settings,
-        request,
-        stop: ending,
-        onData: (data) => take(data),
-        onEnd(cause) {
-          const why = `The server's stream of events is over: ${reasonOf(cause)}`;
-          end(new ChannelFault(why, { isRenewable: true, hasServed: state.hasServed }));
-        },
-      });
-      if (stop.isStopped) return false;
-      state.old = old;
-      options.onVerdict("sse");
-      return true;
-    } catch (error) {
-      const { statusIn } = await loadRefusals();
-      // That it is refused is nothing new.
-      if (statusIn(error) === undefined && !stop.isStopped) state.oldProblem = reasonOf(error);
-      options.onVerdict("streamable");
-      return false;
-    }
-  }
-
-  async function postOld(old: OldTransport, post: Post): Promise<void> {
-    await old.post(post.text, post.headers, whatOf(post), post.stop);
-  }
+  const ground: DetourGround = {
+    ...options,
+    request,
+    state,
+    posts,
+    ending,
+    newUntil: options.isRenewal ? Date.now() + newMs : 0,
+    take,
+    answer,
+    refuseProbe,
+    end,
+  };
 
   return {
     oneStream: false,
@@ -405,13 +235,13 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
       const post = toPost(message, state.standing, mirror);
       const isOverrun = post.isAnswer && posts.isFull;
       // Told once, and not for each.
-      if (isOverrun && !state.isOverrun) fail(post, new Error("the server does not take the answers before it"));
-      if (post.isAnswer) state.isOverrun = isOverrun;
+      if (isOverrun && !wasOverrun) fail(post, new Error("the server does not take the answers before it"));
+      if (post.isAnswer) wasOverrun = isOverrun;
       if (isOverrun) return;
       if (post.version !== undefined && post.version !== state.standing.stateless) stand({ stateless: post.version });
       posts.add(post);
       const done = run(post);
-      if (post.method === "notifications/initialized") state.gate = until(done, gateMs);
+      if (post.method === "notifications/initialized") gate = until(done, gateMs);
     },
     abandon: posts.abandon,
     close: () => end(),

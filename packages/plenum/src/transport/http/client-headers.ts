@@ -84,18 +84,3 @@ function encode(text: string, what: string): string {
     throw new McpError("invalid_params", `The ${what} is sent as a header too: ${(error as Error).message}`);
   }
 }
-
-const encoder = new TextEncoder();
-const maxEventIdBytes = 4096;
-// Controls cannot stand in a header, and spaces at its ends are lost.
-const carried = /^(?! )[^\p{Cc}]*(?<! )$/u;
-
-/** Whether an event's id can be sent back as a header. */
-export function isCarried(id: string): boolean {
-  return id.length <= maxEventIdBytes && carried.test(id) && encoder.encode(id).length <= maxEventIdBytes;
-}
-
-/** An event's id as a header: its UTF-8, byte by byte, since a header has no other characters. */
-export function toLastEvent(id: string): HeaderRecord {
-  return { [headerNames.lastEvent]: String.fromCharCode(...encoder.encode(id)) };
-}

@@ -2,11 +2,11 @@
 // one with jitter. Specification: basic/transports § Resumability and Redelivery of 2025-03-26 to 2025-11-25.
 import { McpError } from "../../protocol/errors.ts";
 import type { Stop } from "../../util/stop.ts";
-import { type HttpAnswer, typeOf } from "./client-carrier.ts";
-import { isCarried } from "./client-headers.ts";
+import { type HeaderRecord, type HttpAnswer, typeOf } from "./client-carrier.ts";
 import type { ReconnectOptions } from "./client-options.ts";
 import { isRefusal } from "./client-refusal.ts";
 import { EventTooLong, readEvents } from "./event-reader.ts";
+import { headerNames } from "./headers.ts";
 
 export interface FollowOptions {
   readonly stop: Stop;
@@ -150,4 +150,19 @@ export function pause(ms: number, stop: Stop): Promise<void> {
     let end = (): void => {};
     end = stop.onStop(done);
   });
+}
+
+const encoder = new TextEncoder();
+const maxEventIdBytes = 4096;
+// Controls cannot stand in a header, and spaces at its ends are lost.
+const carried = /^(?! )[^\p{Cc}]*(?<! )$/u;
+
+/** Whether an event's id can be sent back as a header. */
+function isCarried(id: string): boolean {
+  return id.length <= maxEventIdBytes && carried.test(id) && encoder.encode(id).length <= maxEventIdBytes;
+}
+
+/** An event's id as a header: its UTF-8, byte by byte, since a header has no other characters. */
+export function toLastEvent(id: string): HeaderRecord {
+  return { [headerNames.lastEvent]: String.fromCharCode(...encoder.encode(id)) };
 }

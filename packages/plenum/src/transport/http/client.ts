@@ -2,7 +2,8 @@
 import { createNodeCarrier } from "#http";
 import type { Target } from "../../jsonrpc/channel.ts";
 import { createLru } from "../../util/lru.ts";
-import { openHttpChannel, type Verdict } from "./client-channel.ts";
+import { openHttpChannel } from "./client-channel.ts";
+import type { Verdict } from "./client-detours.ts";
 import { type HttpTargetOptions, nameOfUrl, toTargetSettings } from "./client-options.ts";
 
 export type { HeaderRecord } from "./client-carrier.ts";
