@@ -78,6 +78,7 @@ const listKinds = ["tools", "resources", "prompts"] as const;
 
 /** Opens a client on a target. Throws McpError when that fails. */
 export async function createClient(target: Target, options: ClientOptions = {}): Promise<Client> {
+  if (!isObject(options as unknown)) throw new TypeError("connect: the options are no object");
   if (Object.keys(options).length > 0) (await import("./option-check.ts")).assertOptions(options);
   const rooting = options.roots && (await import("./roots.ts"));
   const { validateOutput = true, trusted = false, maxPages = 1000 } = options;

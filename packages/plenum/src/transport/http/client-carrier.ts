@@ -15,11 +15,22 @@ export interface Asked {
   readonly stop: Stop;
 }
 
+/** What a request was sent with. Some of it only its server may see. */
+export interface Sent {
+  readonly url: URL;
+  /** Headers that the application gave, whatever they are for. */
+  readonly given: HeaderRecord;
+  /** Those that we add. */
+  readonly own: HeaderRecord;
+}
+
 /** An answer whose head is there. Its body is to be read or discarded. */
 export interface HttpAnswer {
   /** 0 for a redirect that the runtime hides. */
   readonly status: number;
   readonly statusText: string;
+  /** Set where the status says no: what the request said may come back in the answer's words, and those are shown. */
+  sent?: Sent;
   /** @param name in lower case */
   header(name: string): string | undefined;
   /** Gives the body as it comes, decoded. Rejects when it breaks off, with what `onBytes` throws, or when it is stopped. */

@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { Stop } from "../../util/stop.ts";
 import { toAnswer } from "./client-fetch.ts";
 import { type HttpRefusal, isForgotten, readRefusal, toRefused } from "./client-refusal.ts";
-import { keepSecrets, secretsIn } from "./client-secrets.ts";
 
 const refusal = (status: number, message?: string, id?: number, code = -32000): HttpRefusal => ({
   status,
@@ -62,7 +61,7 @@ describe("what a server sends back", () => {
   const read = async (body: string, status: number, headers: Record<string, string> = {}, session = "id-secret") => {
     const response = new Response(body, { status, statusText: "No id-secret", headers });
     const answer = toAnswer(response, new Stop());
-    keepSecrets(answer, secretsIn(url, given, { "mcp-session-id": session }));
+    answer.sent = { url, given, own: { "mcp-session-id": session } };
     return readRefusal(answer);
   };
 

@@ -10,7 +10,7 @@ import {
 import { McpError } from "../../protocol/errors.ts";
 import { quote, toLine } from "../../util/quote.ts";
 import { type HttpAnswer, readText, typeOf } from "./client-carrier.ts";
-import { redact, secretsOf } from "./client-secrets.ts";
+import { redact, secretsIn } from "./client-secrets.ts";
 
 export interface HttpRefusal {
   readonly status: number;
@@ -32,7 +32,7 @@ const maxExcerpt = 200;
 export async function readRefusal(answer: HttpAnswer): Promise<HttpRefusal> {
   // A body that breaks off says as much as one that is not there.
   const text = await readText(answer, maxBodyBytes, true).catch(() => "");
-  const secrets = secretsOf(answer);
+  const secrets = answer.sent ? secretsIn(answer.sent) : [];
   const type = typeOf(answer);
   const found = isMarkup(type, text) ? undefined : errorIn(parseMessage(text));
   const error = found && { ...found.error, message: redact(found.error.message, secrets) };
