@@ -20,6 +20,8 @@ import {
 beforeAll(() =>
   Promise.all([
     import("../../packages/plenum/src/client/questions.ts"),
+    import("../../packages/plenum/src/client/reopen.ts"),
+    import("../../packages/plenum/src/client/subscriptions.ts"),
     import("../../packages/plenum/src/protocol/stateless/input.ts"),
     import("../../packages/plenum/src/protocol/stateless/listen.ts"),
   ]),

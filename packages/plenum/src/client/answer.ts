@@ -3,7 +3,7 @@
 import type { JsonObject } from "../jsonrpc/message.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Root } from "../protocol/model.ts";
 import type { Listener } from "../protocol/remote.ts";
-import { reasonOf } from "../util/call-back.ts";
+import { callBack } from "../util/call-back.ts";
 import type { ClientOptions, RootsOption } from "./options.ts";
 import type { Answering } from "./questions.ts";
 
@@ -21,11 +21,12 @@ export interface ClientListener extends Listener {
   setRoots(roots: RootsOption): void;
 }
 
-const changes: ReadonlyMap<string, "tools" | "resources" | "prompts"> = new Map([
-  ["notifications/tools/list_changed", "tools"],
-  ["notifications/resources/list_changed", "resources"],
-  ["notifications/prompts/list_changed", "prompts"],
-]);
+const listChanged = /^notifications\/(tools|resources|prompts)\/list_changed$/;
+
+/** Which list a notification says is another now. */
+export function listOf(method: string): "tools" | "resources" | "prompts" | undefined {
+  return listChanged.exec(method)?.[1] as ReturnType<typeof listOf>;
+}
 
 /** Throws a TypeError for roots that are not valid. */
 export function createListener(options: ClientOptions, hooks: ListenerHooks): ClientListener {
@@ -39,11 +40,14 @@ export function createListener(options: ClientOptions, hooks: ListenerHooks): Cl
   let roots = options.roots && toProvider(options.roots);
 
   const warn = (problem: string): void => {
-    settle(() => (onWarning ? onWarning(problem) : console.warn(`plenum: ${problem}`))).catch(() => {});
+    callBack(
+      () => (onWarning ? onWarning(problem) : console.warn(`plenum: ${problem}`)),
+      () => {},
+    );
   };
   /** A callback that fails is the application's own trouble, never the connection's. */
   const tell = (name: string, run: () => unknown): void => {
-    settle(run).catch((error) => warn(`${name} failed: ${reasonOf(error)}`));
+    callBack(run, (problem) => warn(`${name} failed: ${problem}`));
   };
 
   let answering: Promise<Answering> | undefined;
@@ -60,7 +64,7 @@ export function createListener(options: ClientOptions, hooks: ListenerHooks): Cl
 
     answer: async (ask, revision, signal) => (await loadAnswering())(ask, revision, signal),
     heard(method, params) {
-      const kind = changes.get(method);
+      const kind = listOf(method);
       if (method === "notifications/message") tell("onLog", () => onLog?.(toLogEntry(params)));
       else if (kind) {
         tell(method, () => hooks.heard(method, params));
@@ -91,11 +95,6 @@ function toCapabilities(options: ClientOptions): ClientCapabilities {
     ...(roots && { roots: { listChanged: true } }),
     ...(extensions && { extensions }),
   };
-}
-
-/** Runs the function at once; what it throws becomes a rejection. */
-async function settle(run: () => unknown): Promise<unknown> {
-  return run();
 }
 
 function toLogEntry({ level, logger, data }: JsonObject): { level: LogLevel; logger?: string; data: unknown } {

@@ -1,9 +1,7 @@
 // A client of one server: the protocol's verbs, whatever the server speaks and however it is reached.
 import type { Target } from "../jsonrpc/channel.ts";
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
-import { hasCapability } from "../protocol/capabilities.ts";
 import type { Result } from "../protocol/endpoint.ts";
-import { McpError } from "../protocol/errors.ts";
 import { assertOwnMeta } from "../protocol/meta.ts";
 import type {
   Completion,
@@ -16,17 +14,16 @@ import type {
   ResourceTemplate,
   Tool,
 } from "../protocol/model.ts";
+import { isPeerError } from "../protocol/outcome.ts";
 import type { Remote, RemoteDescription } from "../protocol/remote.ts";
 import { factsOf, type Revision } from "../protocol/revisions.ts";
-import { untilAborted } from "../util/abort.ts";
-import { reasonOf } from "../util/call-back.ts";
-import { quote } from "../util/quote.ts";
-import { createListener } from "./answer.ts";
-import { createCache } from "./cache.ts";
+import { createListener, listOf } from "./answer.ts";
+import type { Cache } from "./cache.ts";
 import { type Line, openLine } from "./line.ts";
 import type { CallOptions, ClientOptions, ConnectionState, RootsOption } from "./options.ts";
 import { createList, type List } from "./pages.ts";
 import type { ToolResult } from "./result.ts";
+import type { Subscriptions } from "./subscriptions.ts";
 import { createTools, type Learn, type Tools } from "./tools.ts";
 
 export interface CompleteOptions extends CallOptions {
@@ -74,8 +71,6 @@ export interface Client {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const listKinds = ["tools", "resources", "prompts"] as const;
-
 /** Opens a client on a target. Throws McpError when that fails. */
 export async function createClient(target: Target, options: ClientOptions = {}): Promise<Client> {
   if (!isObject(options as unknown)) throw new TypeError("connect: the options are no object");
@@ -83,14 +78,19 @@ export async function createClient(target: Target, options: ClientOptions = {}):
   const rooting = options.roots && (await import("./roots.ts"));
   const { validateOutput = true, trusted = false, maxPages = 1000 } = options;
   const info = options.info ?? { name: "plenum", version: "0.1.0" };
-  const cache = options.cache === false ? undefined : createCache();
+  /** Made with the first result that may be kept: most may not. */
+  let cache: Cache | undefined;
+  /** How often the server has said that something is another now. */
+  let changes = 0;
+  let nextOrder = 1;
   let opened: Line | undefined;
   const listener = createListener(options, {
     heard(method, params) {
-      const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
+      changes++;
+      const kind = listOf(method);
       if (kind) cache?.drop(kind);
+      else cache?.dropRead(params.uri as string);
       if (kind === "tools") tools.forget();
-      if (method === "notifications/resources/updated") cache?.dropRead(params.uri as string);
     },
     server: () => opened?.remote.description.info,
     toRoots: rooting?.toRoots,
@@ -106,8 +106,13 @@ export async function createClient(target: Target, options: ClientOptions = {}):
   });
   const line = await openLine(target, { ...options, info }, listener, tools.mirror);
   opened = line;
-  const uris = new Set<string>();
-  const lists = options.onListChanged ? listKinds : [];
+  let subscriptions: Promise<Subscriptions> | undefined;
+  const loadSubscriptions = (): Promise<Subscriptions> => {
+    subscriptions ??= import("./subscriptions.ts").then(({ createSubscriptions }) =>
+      createSubscriptions(line, options),
+    );
+    return subscriptions;
+  };
 
   const usual: CallOptions = {
     ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
@@ -140,7 +145,7 @@ export async function createClient(target: Target, options: ClientOptions = {}):
   ): Promise<T> {
     const all = settings(given);
     const isRepeatable = all.retry ?? isSafe;
-    return line.run((remote) => remote.request(method, params, all, finish), isRepeatable, all, withRemedy);
+    return line.run((remote) => remote.request(method, params, all, finish), isRepeatable, all, explain);
   }
 
   const asIs = (result: Result): Result => result;
@@ -148,12 +153,22 @@ export async function createClient(target: Target, options: ClientOptions = {}):
   /** From what is kept, if it is fresh; otherwise from the server. Lists and reads only. */
   async function fetch(method: string, params: JsonObject, given: CallOptions = {}, isSafe = false): Promise<Result> {
     // Older servers say nothing about keeping; `_meta` of one's own may change what comes back.
-    const store = line.remote.revision >= "2026-07-28" && !given.meta ? cache : undefined;
+    const keeps = options.cache !== false && line.remote.revision >= "2026-07-28" && !given.meta;
+    const store = keeps ? cache : undefined;
     const kept = given.fresh ? undefined : store?.get(method, params);
     if (kept) return kept;
     const ticket = store?.begin(method, params);
+    const since = changes;
+    const order = nextOrder++;
     const result = await send(method, params, given, isSafe, asIs);
-    if (ticket) store?.keep(ticket, result);
+    if (keeps && (cache || (result.ttlMs as number) > 0)) {
+      if (!cache) {
+        const { createCache } = await import("./cache.ts");
+        cache ??= createCache();
+      }
+      const own = ticket ?? (since === changes ? cache.begin(method, params) : undefined);
+      if (own) cache.keep({ ...own, order }, result);
+    }
     return result;
   }
 
@@ -171,40 +186,7 @@ export async function createClient(target: Target, options: ClientOptions = {}):
     });
   }
 
-  let turn: Promise<unknown> = Promise.resolve();
-  /** One change at a time, so that one that fails is undone before the next begins. */
-  function watch(uri: string, isWanted: boolean, given?: CallOptions): Promise<void> {
-    const change = async (): Promise<void> => {
-      const wasWanted = uris.has(uri);
-      if (!wasWanted && !isWanted) return;
-      // Also when it was wanted before: the server may have ended it since.
-      const set = (on: boolean): unknown => (on ? uris.add(uri) : uris.delete(uri));
-      set(isWanted);
-      try {
-        await line.watch({ lists, uris: [...uris] }, settings(given));
-      } catch (error) {
-        set(wasWanted);
-        throw isPeerError(error, -32002) ? toNotFound(error, uri) : error;
-      }
-    };
-    const { signal } = given ?? {};
-    const toAborted = (cause: unknown): McpError => new McpError("aborted", `${quote(uri)}: aborted`, { cause });
-    if (signal?.aborted) return Promise.reject(toAborted(signal.reason));
-    const done = turn.then(() => (signal?.aborted ? undefined : change()));
-    turn = done.catch(() => {});
-    return untilAborted(done, signal, toAborted);
-  }
-
-  if (lists.length > 0) {
-    const { signal, connectTimeoutMs: timeoutMs } = options;
-    await line
-      .watch({ lists, uris: [] }, { signal, timeoutMs })
-      .catch((error) => listener.warn(`Changes of lists are not heard: ${reasonOf(error)}`));
-    if (signal?.aborted) {
-      await line.close();
-      throw new McpError("aborted", "connect was aborted", { cause: signal.reason });
-    }
-  }
+  if (options.onListChanged) await (await loadSubscriptions()).begin(listener.warn);
 
   return {
     get revision() {
@@ -233,11 +215,11 @@ export async function createClient(target: Target, options: ClientOptions = {}):
         const { contents, _meta } = (await fetch("resources/read", { uri }, given)) as unknown as ReadResourceResult;
         return { contents, ...(_meta && { _meta }) };
       } catch (error) {
-        throw toNotFound(error, uri);
+        throw isPeerError(error) ? (await import("./explain.ts")).toNotFound(error, uri) : error;
       }
     },
-    subscribe: (uri, given) => watch(uri, true, given),
-    unsubscribe: (uri, given) => watch(uri, false, given),
+    subscribe: async (uri, given) => (await loadSubscriptions()).change(uri, true, settings(given)),
+    unsubscribe: async (uri, given) => (await loadSubscriptions()).change(uri, false, settings(given)),
     listPrompts: (given) => list("prompts/list", "prompts", given),
     async getPrompt(name, args, given) {
       assertText(name, "getPrompt(name, args, options)");
@@ -278,39 +260,7 @@ function assertText(first: unknown, form: string): void {
   if (isObject(first)) throw new TypeError(`The arguments are ${form}: the first is a string, not an object`);
 }
 
-/** Servers give "not found" two numbers; -32602 is the newer, and `uri` is all that could be wrong with the params. */
-function toNotFound(error: unknown, uri: string): unknown {
-  if (!isPeerError(error, -32002, -32602)) return error;
-  return new McpError("resource_not_found", `The server has no resource ${quote(uri)}`, {
-    data: error.data,
-    cause: error,
-  });
-}
-
-const remedies = {
-  "elicitation.form": "onElicit",
-  "elicitation.url": "onElicitUrl",
-  sampling: "onSample",
-  roots: "roots",
-};
-
 /** A server that lacks a capability of ours says so in its words; what to do about it is for us to say. */
-function withRemedy(error: unknown): unknown {
-  if (!isPeerError(error, -32021) || !isObject(error.data)) return error;
-  const { requiredCapabilities } = error.data;
-  if (!isObject(requiredCapabilities)) return error;
-  const options = Object.entries(remedies).flatMap(([path, option]) =>
-    hasCapability(requiredCapabilities, path) ? [option] : [],
-  );
-  if (options.length === 0) return error;
-  const { data, rpcCode, cause } = error;
-  return new McpError("peer_error", `${error.message}. To answer that, give connect ${options.join(", ")}`, {
-    data,
-    cause,
-    ...(rpcCode !== undefined && { rpcCode }),
-  });
-}
-
-function isPeerError(error: unknown, ...numbers: number[]): error is McpError {
-  return error instanceof McpError && error.code === "peer_error" && numbers.includes(error.rpcCode as number);
+function explain(error: unknown): unknown {
+  return isPeerError(error, -32021) ? import("./explain.ts").then(({ withRemedy }) => withRemedy(error)) : error;
 }

@@ -8,10 +8,11 @@ import type { LogLevel } from "../protocol/model.ts";
 import { connectionLost } from "../protocol/outcome.ts";
 import type { Listener, Remote, RemoteRequestOptions, Watched } from "../protocol/remote.ts";
 import type { Revision } from "../protocol/revisions.ts";
-import { createLimit, untilAborted } from "../util/abort.ts";
+import { within } from "../util/abort.ts";
 import { callBack } from "../util/call-back.ts";
-import { unref } from "../util/unref.ts";
+import { createLru } from "../util/lru.ts";
 import type { ClientOptions, ConnectionState, RestartOptions } from "./options.ts";
+import type { Reopener } from "./reopen.ts";
 
 export interface Line {
   readonly state: ConnectionState;
@@ -20,7 +21,7 @@ export interface Line {
   /**
    * Runs a task on the connection, waiting for one that is being opened again.
    * @param isSafe the task may be run a second time if the connection is lost meanwhile and opened again
-   * @param explain what the error is to be told as
+   * @param explain what the error is to be told as, or a promise of it
    */
   run<T>(
     task: (remote: Remote) => Promise<T>,
@@ -34,9 +35,7 @@ export interface Line {
 }
 
 // What servers were found to speak, by configuration: the next connection to one asks for less.
-const verdicts = new Map<string, Revision>();
-const maxVerdicts = 1000;
-const shortestPingMs = 100;
+const verdicts = createLru<Revision>({ maxEntries: 1000, maxWeight: 1000 });
 
 /** Opens the first connection. Throws McpError when that fails: nothing is tried again before there was one. */
 export async function openLine(
@@ -45,10 +44,7 @@ export async function openLine(
   listener: Listener,
   mirror?: Mirror,
 ): Promise<Line> {
-  const { pingIntervalMs, pingTimeoutMs = 10_000, maxPingFailures = 3, onStateChange } = options;
-  // What is longer than a timer can be would come at once.
-  if (pingIntervalMs !== undefined && !(pingIntervalMs >= shortestPingMs && pingIntervalMs < 2 ** 31))
-    throw new TypeError(`connect: pingIntervalMs must be ${shortestPingMs} or more, not ${pingIntervalMs}`);
+  const { pingIntervalMs, onStateChange } = options;
   let state: ConnectionState = "connecting";
   let remote: Remote;
   let channel: Channel | undefined;
@@ -56,9 +52,7 @@ export async function openLine(
   let watched: Watched = { lists: [], uris: [] };
   let reopening: Promise<void> | undefined;
   let lastCause: unknown;
-  let pinging: ReturnType<typeof setTimeout> | undefined;
-  /** Tries since the connection was last good for a while: a server that dies as soon as it is open is not tried for ever. */
-  let attempts = 0;
+  let reopener: Reopener | undefined;
   let openedAt = 0;
   /** A connection that ended before it was put to use. */
   let early: { readonly cause: unknown } | undefined;
@@ -81,23 +75,18 @@ export async function openLine(
   async function openChannel(signal: AbortSignal | undefined): Promise<Channel> {
     if (signal?.aborted) throw toAborted(signal.reason);
     const opening = Promise.resolve(target.open(mirror));
-    const limit = createLimit(connectTimeoutMs, signal);
-    try {
-      return await untilAborted(opening, limit.signal, (reason) => {
-        opening.then(
-          (late) => {
-            // Nothing is to come of it: closed as soon as it may be.
-            late.open({ receive() {}, closed() {} });
-            late.close();
-          },
-          () => {},
-        );
-        if (!limit.isOver) return toAborted(reason);
-        return new McpError("timeout", `${target.name} could not be reached in ${connectTimeoutMs} ms`);
-      });
-    } finally {
-      limit.release();
-    }
+    return within(opening, connectTimeoutMs, signal, (isOver, reason) => {
+      opening.then(
+        (late) => {
+          // Nothing is to come of it: closed as soon as it may be.
+          late.open({ receive() {}, closed() {} });
+          late.close();
+        },
+        () => {},
+      );
+      if (!isOver) return toAborted(reason);
+      return new McpError("timeout", `${target.name} could not be reached in ${connectTimeoutMs} ms`);
+    });
   }
 
   async function dialOnce(known: Revision | undefined, signal: AbortSignal | undefined): Promise<Remote> {
@@ -123,11 +112,7 @@ export async function openLine(
       },
     });
     // What a client is held to says nothing of what the server could speak.
-    if (target.key !== undefined && options.revision === undefined) {
-      verdicts.delete(target.key);
-      verdicts.set(target.key, opened.revision);
-      for (const key of verdicts.keys()) if (verdicts.size > maxVerdicts) verdicts.delete(key);
-    }
+    if (target.key !== undefined && options.revision === undefined) verdicts.set(target.key, opened.revision, 1);
     return opened;
   }
 
@@ -143,58 +128,57 @@ export async function openLine(
     }
   }
 
+  const pings =
+    pingIntervalMs === undefined
+      ? undefined
+      : (await import("./pings.ts")).createPings(pingIntervalMs, options, {
+          isInUse: (of) => of === remote && isUp(),
+          warn: listener.warn,
+          lost,
+        });
+
   function lost(cause: unknown): void {
-    clearTimeout(pinging);
+    pings?.stop();
     if (state === "closed") return;
     if (!isUp()) {
       early = { cause };
       return;
     }
     lastCause = cause;
-    const renewal = cause instanceof ChannelFault && cause.isRenewable ? cause : undefined;
-    const restart = options.restart ?? (renewal !== undefined || (remote.isResumable && target.restarts === true));
+    const isRenewable = cause instanceof ChannelFault && cause.isRenewable;
+    const restart = options.restart ?? (isRenewable || (remote.isResumable && target.restarts === true));
     if (restart === false) {
       become("closed", cause);
       return;
     }
-    const settings = restart === true ? {} : restart;
-    if (Date.now() - openedAt > Math.max(10_000, settings.maxDelayMs ?? 0)) attempts = 0;
-    const isAtOnce = renewal !== undefined && attempts === 0;
-    const { maxAttempts = 5 } = settings;
-    // A server that answers, and then forgets, is there: it is always worth another try, after a pause that grows.
-    const allowed = renewal?.hasServed ? Math.max(maxAttempts, attempts + 1) : maxAttempts;
     state = "restarting";
     // Before anybody is told: what is asked for from there waits as well.
-    reopening = Promise.resolve()
-      .then(() => reopen(settings, maxAttempts && allowed, isAtOnce))
-      .finally(() => {
-        reopening = undefined;
-      });
+    reopening = reopen(restart, cause).finally(() => {
+      reopening = undefined;
+    });
     become("restarting", cause);
   }
 
-  /** @param isAtOnce the first try needs no pause: the server is there, and said so */
-  async function reopen(settings: RestartOptions, maxAttempts: number, isAtOnce: boolean): Promise<void> {
-    const { delayMs = 250, maxDelayMs = 10_000 } = settings;
-    while (attempts < maxAttempts && state === "restarting") {
-      // With jitter, so that many clients of one server do not come back in step.
-      const pause = Math.min(delayMs * 2 ** attempts++, maxDelayMs) * (0.5 + Math.random() / 2);
-      await sleep(isAtOnce && attempts === 1 ? 0 : pause, closing.signal);
-      if (closing.signal.aborted) return;
-      try {
-        await channel?.ended;
-        await open(closing.signal);
-        await remote.watch(watched, { signal: closing.signal }).catch((error) => {
-          // What is not there any more keeps nobody from the rest.
-          if (!early && !closing.signal.aborted) listener.warn(`Not all is watched as before the restart: ${error}`);
-        });
-        settled();
-        return;
-      } catch (error) {
-        lastCause = error;
-      }
+  async function reopen(settings: RestartOptions | true, cause: unknown): Promise<void> {
+    const livedMs = Date.now() - openedAt;
+    try {
+      const { createReopener } = await import("./reopen.ts");
+      reopener ??= createReopener(openAgain, closing.signal);
+      await reopener(settings, cause, livedMs);
+    } catch (error) {
+      lastCause = error;
+      if (state === "restarting") become("closed", error);
     }
-    if (state === "restarting") become("closed", lastCause);
+  }
+
+  async function openAgain(): Promise<void> {
+    await channel?.ended;
+    await open(closing.signal);
+    await remote.watch(watched, { signal: closing.signal }).catch((error) => {
+      // What is not there any more keeps nobody from the rest.
+      if (!early && !closing.signal.aborted) listener.warn(`Not all is watched as before the restart: ${error}`);
+    });
+    settled();
   }
 
   function settled(): void {
@@ -206,45 +190,16 @@ export async function openLine(
     openedAt = Date.now();
     become("open");
     if (interruption !== undefined) become("reconnecting", interruption);
-    if (pingIntervalMs !== undefined && remote.hasPing) keepAlive(remote, 0);
-  }
-
-  /** One ping at a time, the next one an interval after the last was answered. */
-  function keepAlive(of: Remote, failures: number): void {
-    pinging = setTimeout(() => {
-      of.ping({ timeoutMs: pingTimeoutMs }).then(
-        () => of === remote && isUp() && keepAlive(of, 0),
-        (error) => {
-          if (of !== remote || !isUp()) return;
-          // Whoever answers is there, whatever the answer.
-          const isSilence = error instanceof McpError && (error.code === "timeout" || error.code === "connection_lost");
-          if (!isSilence) return keepAlive(of, 0);
-          listener.warn(`ping ${failures + 1} of ${maxPingFailures} was not answered: ${error}`);
-          if (failures + 1 < maxPingFailures) {
-            keepAlive(of, failures + 1);
-            return;
-          }
-          lost(new McpError("timeout", `${maxPingFailures} pings in a row were not answered`));
-          of.close();
-        },
-      );
-    }, pingIntervalMs);
-    // An idle client keeps no process alive.
-    unref(pinging);
+    if (remote.hasPing) pings?.begin(remote);
   }
 
   /** The connection, or the one that is being opened, for which a request waits as long as for an answer. */
-  async function current({ signal, timeoutMs = 60_000, maxTimeoutMs = 0 }: RemoteRequestOptions): Promise<Remote> {
+  async function current(settings: RemoteRequestOptions): Promise<Remote> {
     if (reopening) {
-      const waitMs = Math.min(timeoutMs || Number.POSITIVE_INFINITY, maxTimeoutMs || Number.POSITIVE_INFINITY);
-      const limit = createLimit(waitMs, signal);
-      try {
-        await untilAborted(reopening, limit.signal, (reason) =>
-          limit.isOver ? new McpError("timeout", `There was no connection again in ${waitMs} ms`) : toAborted(reason),
-        );
-      } finally {
-        limit.release();
-      }
+      const waitMs = toWaitMs(settings);
+      await within(reopening, waitMs, settings.signal, (isOver, reason) =>
+        isOver ? new McpError("timeout", `There was no connection again in ${waitMs} ms`) : toAborted(reason),
+      );
     }
     if (state === "closed") throw toClosed();
     return remote;
@@ -277,13 +232,13 @@ export async function openLine(
       const first = reopening || state === "closed" ? current(settings).then(task) : task(remote);
       return first.catch(async (error) => {
         const isLost = error instanceof McpError && error.code === "connection_lost" && !closing.signal.aborted;
-        if (!isLost || !(reopening || isUp())) throw explain(error);
+        if (!isLost || !(reopening || isUp())) throw await explain(error);
         const isUnrun = error.cause instanceof ChannelFault && error.cause.isUnrun;
-        if (!isSafe && !isUnrun) throw explain(error);
+        if (!isSafe && !isUnrun) throw await explain(error);
         try {
           return await task(await current(settings));
         } catch (again) {
-          throw explain(again);
+          throw await explain(again);
         }
       });
     },
@@ -304,7 +259,7 @@ export async function openLine(
     async close() {
       if (!closing.signal.aborted) {
         closing.abort();
-        clearTimeout(pinging);
+        pings?.stop();
         if (state !== "closed") become("closed");
         remote.close();
       }
@@ -314,16 +269,9 @@ export async function openLine(
   };
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", stop);
-      resolve();
-    };
-    const timer = setTimeout(stop, ms);
-    signal.addEventListener("abort", stop);
-  });
+/** How long a request may wait for what has to come before it. */
+export function toWaitMs({ timeoutMs = 60_000, maxTimeoutMs = 0 }: RemoteRequestOptions): number {
+  return Math.min(timeoutMs || Number.POSITIVE_INFINITY, maxTimeoutMs || Number.POSITIVE_INFINITY);
 }
 
 function toAborted(reason: unknown): McpError {

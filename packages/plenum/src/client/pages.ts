@@ -2,6 +2,7 @@
 // came, and are forgotten with the iteration. Specification: server/utilities/pagination.
 import type { JsonObject } from "../jsonrpc/message.ts";
 import { McpError } from "../protocol/errors.ts";
+import { isPeerError } from "../protocol/outcome.ts";
 import { quote } from "../util/quote.ts";
 
 export interface Page<T> {
@@ -141,10 +142,6 @@ class Trail {
     this.#chars += cursor.length;
     if (this.#chars > maxCursorChars) refuse(`its cursors are longer than ${maxCursorChars} characters in all`);
   }
-}
-
-function isPeerError(error: unknown): error is McpError {
-  return error instanceof McpError && error.code === "peer_error";
 }
 
 function isSame(a: Page<unknown>, b: Page<unknown>): boolean {

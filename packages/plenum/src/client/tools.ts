@@ -7,9 +7,11 @@ import { McpError } from "../protocol/errors.ts";
 import { hasHeaderMark } from "../protocol/header-mark.ts";
 import type * as HeaderParams from "../protocol/header-params.ts";
 import type { CallToolResult, Tool } from "../protocol/model.ts";
-import { createLimit, untilAborted } from "../util/abort.ts";
+import { isPeerError } from "../protocol/outcome.ts";
+import { createLimit, within } from "../util/abort.ts";
 import { reasonOf } from "../util/call-back.ts";
 import { quote } from "../util/quote.ts";
+import { toWaitMs } from "./line.ts";
 import type { CallOptions } from "./options.ts";
 import { createOutputs } from "./output.ts";
 import type { List } from "./pages.ts";
@@ -119,19 +121,19 @@ export function createTools({ warn, mirrors, mayMirror, checks, trusted, list, s
     given: CallOptions,
     without: (name: string) => string,
   ): Promise<void> {
-    const { signal, timeoutMs = 60_000, maxTimeoutMs = 0 } = given;
-    const waitMs = Math.min(timeoutMs || Number.POSITIVE_INFINITY, maxTimeoutMs || Number.POSITIVE_INFINITY);
+    const waitMs = toWaitMs(given);
     learning ??= learnAll(fresh).finally(() => {
       learning = undefined;
     });
-    const limit = createLimit(waitMs, signal);
+    let isLate = false;
     try {
-      await untilAborted(learning, limit.signal, (cause) => cause);
-    } catch (cause) {
-      if (!limit.isOver) throw new McpError("aborted", `tools/call ${quote(name)} was aborted`, { cause });
+      await within(learning, waitMs, given.signal, (isOver, cause) => {
+        isLate = isOver;
+        return new McpError("aborted", `tools/call ${quote(name)} was aborted`, { cause });
+      });
+    } catch (error) {
+      if (!isLate) throw error;
       warn(`${without(quote(name))}: its schema did not come in ${waitMs} ms`);
-    } finally {
-      limit.release();
     }
   }
 
@@ -169,7 +171,7 @@ export function createTools({ warn, mirrors, mayMirror, checks, trusted, list, s
     try {
       return await send(params, restOf(given, since, name), isSafe, finish);
     } catch (error) {
-      if (!(error instanceof McpError && error.code === "peer_error" && error.rpcCode === headerMismatch)) throw error;
+      if (!isPeerError(error, headerMismatch)) throw error;
       // The tool is another one by now. The server has refused the call before it ran.
       await learn(name, true, restOf(given, since, name), withoutHeaders);
       return send(params, restOf(given, since, name), isSafe, finish);

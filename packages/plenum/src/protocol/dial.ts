@@ -5,6 +5,7 @@ import type { Channel } from "../jsonrpc/channel.ts";
 import { type Answer, createConnection } from "../jsonrpc/connection.ts";
 import { isObject, type Request } from "../jsonrpc/message.ts";
 import { createRequests } from "../jsonrpc/requests.ts";
+import { createLimit } from "../util/abort.ts";
 import { quote, toLine } from "../util/quote.ts";
 import { type ErrorCode, McpError, methodNotFound, toErrorObject } from "./errors.ts";
 import type { Implementation, LogLevel } from "./model.ts";
@@ -91,8 +92,8 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
     readsLog: options.readsLog,
   };
   // One clock, and one end, for all that is asked until there is an understanding.
-  const stop = new AbortController();
-  const timing: RemoteRequestOptions = { signal: stop.signal, timeoutMs: 0 };
+  const limit = createLimit(timeoutMs, options.signal);
+  const timing: RemoteRequestOptions = { signal: limit.signal, timeoutMs: 0 };
 
   /** The newest revision that both sides know, of those that the server named. */
   function choose(named: readonly unknown[]): Revision {
@@ -197,30 +198,20 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
   }
 
   connection.open();
-  let isLate = false;
-  const onLate = (): void => {
-    isLate = true;
-    stop.abort("It took too long");
-  };
-  const timer = timeoutMs > 0 && timeoutMs < 2 ** 31 ? setTimeout(onLate, timeoutMs) : undefined;
-  const onAbort = (): void => stop.abort(options.signal?.reason);
-  if (options.signal?.aborted) onAbort();
-  options.signal?.addEventListener("abort", onAbort, { once: true });
   try {
     await understand();
     if (lost) throw connectionLost("as soon as it was open", (lost as { cause: unknown }).cause);
   } catch (error) {
     const isProbesFault = isProbing && lost !== undefined && !pinned;
     connection.close();
-    if (isLate)
+    if (limit.isOver)
       throw new McpError("timeout", `The server did not open a connection in ${timeoutMs} ms (connectTimeoutMs)`, {
         cause: error,
       });
     throw isProbesFault && error instanceof Error ? Object.assign(error, { [lostInProbe]: true }) : error;
   } finally {
-    clearTimeout(timer);
-    options.signal?.removeEventListener("abort", onAbort);
-    stop.abort("Not needed any more");
+    limit.release();
+    limit.abort("Not needed any more");
   }
   isOpen = true;
   return (era as unknown as DialedEra).remote;

@@ -42,3 +42,9 @@ export function connectionLost(when: string, cause: unknown): McpError {
   const why = cause instanceof Error ? `: ${cause.message}` : "";
   return new McpError("connection_lost", `The connection was lost ${when}${why}`, { cause });
 }
+
+/** Whether the peer answered with an error; with one of these numbers, where any are given. */
+export function isPeerError(error: unknown, ...numbers: readonly number[]): error is McpError {
+  if (!(error instanceof McpError) || error.code !== "peer_error") return false;
+  return numbers.length === 0 || numbers.includes(error.rpcCode as number);
+}

@@ -76,3 +76,22 @@ export async function untilAborted<T>(
     end();
   }
 }
+
+/**
+ * The same within a time.
+ * @param ms as for `createLimit`
+ * @param fail told whether it was the time that ran out
+ */
+export async function within<T>(
+  promise: Promise<T>,
+  ms: number,
+  signal: AbortSignal | undefined,
+  fail: (isOver: boolean, reason: unknown) => unknown,
+): Promise<T> {
+  const limit = createLimit(ms, signal);
+  try {
+    return await untilAborted(promise, limit.signal, (reason) => fail(limit.isOver, reason));
+  } finally {
+    limit.release();
+  }
+}
