@@ -5,7 +5,7 @@ import type { JsonObject, Request } from "../jsonrpc/message.ts";
 import type { Ask, Call, Caller, Link, Sender } from "./endpoint.ts";
 import { findMethod, type Method, methodIn } from "./methods.ts";
 import { type LogLevel, logLevels } from "./model.ts";
-import { readParams, reviseNotification } from "./revise.ts";
+import { readParams, reviseNotification } from "./params.ts";
 
 export interface LinkEnds {
   /** The least severe level that the caller wants; undefined when it wants none. */

@@ -1,32 +1,10 @@
-// From the superset model to one revision and back, for whatever both eras have in common: params read and checked,
-// results fitted and checked, and the few values that must be rebuilt rather than trimmed.
-import type { JsonObject, Request } from "../jsonrpc/message.ts";
-import { addMembers } from "../util/members.ts";
-import { quote } from "../util/quote.ts";
+// Results from the superset model to one revision, for whatever both eras have in common: fitted and checked, and the few
+// values that must be rebuilt rather than trimmed. Params are in params.ts.
 import type { Result } from "./endpoint.ts";
 import { McpError } from "./errors.ts";
-import { metaOf } from "./meta.ts";
 import type { Method } from "./methods.ts";
 import { factsOf, type Revision } from "./revisions.ts";
 import { wireOf } from "./wire/wire.ts";
-
-const none: JsonObject = Object.freeze({});
-
-/** Params without `_meta`, checked against the revision's shape. Throws McpError `invalid_params`. */
-export function readParams(
-  method: Method | undefined,
-  request: Request,
-  revision: Revision,
-): { params: JsonObject; meta: JsonObject } {
-  // Of a method that no revision defines only the `_meta` is known.
-  const shape = method?.paramsShape ?? "RequestParams";
-  const problem = wireOf(revision).check(shape, request.params ?? none, "params");
-  if (problem)
-    throw new McpError("invalid_params", `Invalid params for ${method?.name ?? quote(request.method)}: ${problem}`);
-  if (!request.params) return { params: none, meta: none };
-  if (request.params._meta === undefined) return { params: request.params, meta: none };
-  return { params: addMembers({}, request.params, "_meta"), meta: metaOf(request.params) };
-}
 
 /** The result as the revision may carry it. Throws McpError `invalid_result` when no fitting makes it right. */
 export function reviseResult(method: Method | undefined, result: Result, revision: Revision): Result {
@@ -37,16 +15,6 @@ export function reviseResult(method: Method | undefined, result: Result, revisio
   const problem = wire.check(shape, fitted, "result");
   if (problem)
     throw new McpError("invalid_result", `The result of ${method.name} is not valid in ${revision}: ${problem}`);
-  return fitted;
-}
-
-/** Notification params as the revision may carry them; undefined when it has no such notification. */
-export function reviseNotification(method: Method, params: JsonObject, revision: Revision): JsonObject {
-  const shape = method.paramsShape;
-  const wire = wireOf(revision);
-  const fitted = wire.fit(shape, params);
-  const problem = wire.check(shape, fitted, "params");
-  if (problem) throw new TypeError(`${method.name} is not valid in ${revision}: ${problem}`);
   return fitted;
 }
 
