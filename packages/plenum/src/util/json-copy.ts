@@ -1,4 +1,5 @@
 // What a value is as JSON, apart from the value itself.
+import { isFixed } from "./fixed.ts";
 import { hasOwn } from "./members.ts";
 
 /**
@@ -18,23 +19,6 @@ export function toJsonCopy(value: unknown, what: string, revive?: (key: string, 
 function plainErrors(this: { readonly [key: string]: unknown }, key: string, value: unknown): unknown {
   const given = this[key];
   return given instanceof Error ? { name: given.name, message: given.message } : value;
-}
-
-const fixed = new WeakSet<object>();
-
-/**
- * A copy as JSON carries it that never changes: frozen through and through. It can be handed on where others are copied,
- * and what was found right once stays so. Throws as `toJsonCopy` does.
- */
-export function toFixed<T extends object>(value: T, what: string): T {
-  return toJsonCopy(value, what, (_, inner) => {
-    if (typeof inner === "object" && inner) fixed.add(Object.freeze(inner));
-    return inner;
-  }) as T;
-}
-
-export function isFixed(value: object): boolean {
-  return fixed.has(value);
 }
 
 /**

@@ -1,7 +1,7 @@
 // How the stateless era reads a request's `_meta` and writes results: `resultType` on each, the server's name in
 // `_meta`, cache hints where the method has them. Specification: basic/index § _meta, server/utilities/caching.
 import { isObject, type JsonObject, PreparedJson } from "../../jsonrpc/message.ts";
-import { toFixed } from "../../util/json-copy.ts";
+import { toFixed } from "../../util/fixed.ts";
 import { addMembers } from "../../util/members.ts";
 import type { Caller, Description, Endpoint, Result } from "../endpoint.ts";
 import { metaKeys, metaOf } from "../meta.ts";
@@ -55,7 +55,7 @@ function toMeta(result: Result, info: Implementation): JsonObject {
   if (result._meta !== undefined) return { ...metaOf(result), [metaKeys.serverInfo]: info };
   let meta = names.get(info);
   if (!meta) {
-    meta = toFixed({ [metaKeys.serverInfo]: info }, "The server's name");
+    meta = toFixed({ [metaKeys.serverInfo]: info });
     names.set(info, meta);
   }
   return meta;

@@ -2,7 +2,7 @@
 // A result that asks for input is answered and the request sent again; changes come on a listen request.
 // Specification: basic of 2026-07-28, basic/patterns/mrtr, basic/patterns/subscriptions.
 import { isRequestId, type JsonObject, type RequestId } from "../../jsonrpc/message.ts";
-import { toFixed } from "../../util/json-copy.ts";
+import { toFixed } from "../../util/fixed.ts";
 import { quote } from "../../util/quote.ts";
 import { McpError } from "../errors.ts";
 import { metaKeys, metaOf } from "../meta.ts";
@@ -17,14 +17,13 @@ import type { Listening } from "./listen.ts";
 
 /** `_meta` of a request: what makes it complete in itself. */
 function toMeta({ info, listener }: RemoteGround, revision: Revision, logLevel?: LogLevel | false): JsonObject {
-  const meta = {
+  // The same for all requests.
+  return toFixed({
     [metaKeys.protocolVersion]: revision,
     [metaKeys.clientCapabilities]: wireOf(revision).fit("ClientCapabilities", listener.capabilities),
     [metaKeys.clientInfo]: wireOf(revision).fit("Info", info),
     ...(logLevel && { [metaKeys.logLevel]: logLevel }),
-  };
-  // The same for all requests.
-  return toFixed(meta, "What the client says of itself");
+  });
 }
 
 /**

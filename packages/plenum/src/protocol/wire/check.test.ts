@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isObject } from "../../jsonrpc/message.ts";
-import { toFixed } from "../../util/json-copy.ts";
+import { toFixed } from "../../util/fixed.ts";
 import { type Revision, revisions } from "../revisions.ts";
 import { addAsking } from "./asking.ts";
 import { sheetOf, wireOf } from "./wire.ts";
@@ -24,11 +24,11 @@ describe("check", () => {
     const params = (meta: object) => newest.check("CallToolParams", { _meta: meta, name: "x" }, "params");
     const problem = `params._meta["${protocol}/protocolVersion"] must be a string`;
     const open: { [key: string]: unknown } = { ..._meta };
-    const fixed = toFixed(open, "It");
+    const fixed = toFixed(open);
     for (const meta of [fixed, open, fixed, open]) expect(params(meta)).toBeUndefined();
     open[`${protocol}/protocolVersion`] = 5;
     expect(params(open)).toBe(problem);
-    expect(params(toFixed(open, "It"))).toBe(problem);
+    expect(params(toFixed(open))).toBe(problem);
     expect(params(fixed)).toBeUndefined();
     expect(newest.fit("CallToolParams", { _meta: fixed, name: "x" })._meta).toBe(fixed);
   });

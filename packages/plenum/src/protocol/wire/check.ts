@@ -2,7 +2,7 @@
 // path is put together on the way back from the fault. What is prepared are tuples: property names cannot be made
 // short, and this is loaded by every server.
 import { isObject, type JsonObject } from "../../jsonrpc/message.ts";
-import { isFixed } from "../../util/json-copy.ts";
+import { isFixed } from "../../util/fixed.ts";
 import type { Check } from "./shape.ts";
 
 /** One member of a shape; with the texts that it may be, it tells its shape from others. */
@@ -112,11 +112,11 @@ export function createSheet(changes: string, before?: Sheet): Sheet {
     }
     const problem = ` must be ${kinds.join(" or ") || "an object"}`;
     const [only = isObject] = tests;
-    // A leaf, as most are.
-    if (!forms[0] && !inner && !tests[1]) return [(value) => (only(value) ? undefined : problem), forms, inner];
+    const isLeaf = !forms[0] && !inner && !tests[1];
     const isMeta = isMetaShape(expression);
     let right: unknown;
     const check: Check = (value) => {
+      if (isLeaf) return only(value) ? undefined : problem;
       if (forms[0] && isObject(value)) {
         if (isMeta && value === right) return undefined;
         const found = checkForms(forms, value);

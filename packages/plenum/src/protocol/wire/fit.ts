@@ -1,6 +1,6 @@
 // From the sheets of all revisions to prepared changes: what one revision may not carry is left out or retold.
 import { isObject, type JsonObject } from "../../jsonrpc/message.ts";
-import { isFixed } from "../../util/json-copy.ts";
+import { isFixed } from "../../util/fixed.ts";
 import { choose, type Form, isMetaShape, once, pick, type Sheet } from "./check.ts";
 
 /** The value as the revision may carry it; the same reference when it may carry it as it is. */
