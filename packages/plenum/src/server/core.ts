@@ -8,6 +8,7 @@ import { assertExtensionId } from "../protocol/meta.ts";
 import { findMethod } from "../protocol/methods.ts";
 import type { Middleware, Next } from "../protocol/middleware.ts";
 import type { CacheScope, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
+import { markStable } from "../protocol/revise.ts";
 import type { Store } from "../store/store.ts";
 import { type Secret, toSecrets } from "../util/secret.ts";
 import { isThenable } from "../util/thenable.ts";
@@ -210,7 +211,7 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
   }
 
   function describe(): Description {
-    description ??= Object.freeze({
+    description ??= markStable({
       info,
       capabilities: capabilities(),
       instructions,

@@ -34,6 +34,8 @@ export function encodeResult(
 
 function revise(method: Method | undefined, result: Result, revision: Revision): Result | undefined {
   addRetelling();
+  if (method?.name === "initialize")
+    return reviseResult(method, toInitializeResult(result as unknown as Description, revision), revision);
   if (!isWrapped(method?.name, result, revision)) return reviseResult(method, result, revision);
   return wrapping && reviseResult(method, wrapping.wrapStructured(method?.name, result), revision);
 }
@@ -48,6 +50,6 @@ function isWrapped(method: string | undefined, result: Result, revision: Revisio
   return method === "tools/list" && Array.isArray(tools) && tools.some(isBare);
 }
 
-export function toInitializeResult({ info, capabilities, instructions }: Description, revision: Revision): Result {
+function toInitializeResult({ info, capabilities, instructions }: Description, revision: Revision): Result {
   return { protocolVersion: revision, capabilities, serverInfo: info, instructions };
 }

@@ -13,7 +13,7 @@ import { findMethod, isIn, type Method, requestIn } from "../methods.ts";
 import type { ClientCapabilities, Implementation, LogLevel } from "../model.ts";
 import { toToolFault } from "../revise.ts";
 import { isRevision, type Revision } from "../revisions.ts";
-import { encodeResult, loadWrapping, toInitializeResult } from "./codec.ts";
+import { encodeResult, loadWrapping } from "./codec.ts";
 import type { Session } from "./session.ts";
 import { subscribe, tellChange } from "./watch.ts";
 
@@ -55,9 +55,10 @@ export class Sessioned implements Era, LinkEnds {
     const method = requestIn(request.method, revision);
     const run: Run = { method, request, exchange, revision, session };
     try {
-      if (method?.name === "initialize") return this.#settle(this.#initialize(method, run), run);
+      if (method?.name === "initialize") return this.#initialize(method, run);
       if ((!method || offered.length === 0) && isForeign(request.method, offered)) throw methodNotFound(request.method);
-      if (!session && method?.name !== "ping") return this.#settle(this.#refuse(request), run);
+      if (!session && method?.name !== "ping")
+        return this.#refuse(({ uninitialized }) => uninitialized(request, this.#ground.supported, offered), run);
       const isMissing = method
         ? method.needs && !(session && hasCapability(session.capabilities, method.needs))
         : findMethod(request.method) || !endpoint.handles(request.method);
@@ -107,30 +108,39 @@ export class Sessioned implements Era, LinkEnds {
     return (await loadAsking()).runStep(...step);
   }
 
-  async #initialize(method: Method, { request, exchange }: Run): Promise<Answer> {
+  #initialize(method: Method, run: Run): Answer | Promise<Answer> {
     const { endpoint, supported, offered } = this.#ground;
-    if (this.#session || this.#isOpening) throw (await loadRefusals()).initialized();
+    const { request, exchange } = run;
+    if (this.#session || this.#isOpening) return this.#refuse(({ initialized }) => initialized(), run);
     const [newest] = offered;
     const asked = request.params?.protocolVersion;
-    if (newest === undefined) throw (await loadRefusals()).noHandshake(supported, asked);
+    if (newest === undefined) return this.#refuse(({ noHandshake }) => noHandshake(supported, asked), run);
     // A version we lack is no error: the newest we have is offered instead, and the client decides.
     const revision = isRevision(asked) && offered.includes(asked) ? asked : newest;
+    const call = toCall(method, request, exchange, toCaller(request.params, revision), this);
+    const given = endpoint.call(call);
+    if (!isThenable(given)) return this.#open(given, call, method);
     this.#isOpening = true;
-    try {
-      const call = toCall(method, request, exchange, toCaller(request.params, revision), this);
-      const description = (await endpoint.call(call)) as unknown as Description;
-      const result = encodeResult(method, toInitializeResult(description, revision), revision) as JsonObject;
-      // A cancelled or cut-off handshake opens nothing.
-      if (!exchange.ended) this.#session = toSession(call.client, description);
-      return { result };
-    } finally {
-      this.#isOpening = false;
-    }
+    const opening = Promise.resolve(given)
+      .then((result) => this.#open(result, call, method))
+      .finally(() => {
+        this.#isOpening = false;
+      });
+    return this.#settle(opening, run);
   }
 
-  async #refuse(request: Request): Promise<never> {
-    const { supported, offered } = this.#ground;
-    throw (await loadRefusals()).uninitialized(request, supported, offered);
+  #open(given: Result, { client, link }: Call, method: Method): Answer {
+    const result = encodeResult(method, given, client.revision) as JsonObject;
+    // A cancelled or cut-off handshake opens nothing.
+    if (!link.ended) this.#session = toSession(client, given as unknown as Description);
+    return { result };
+  }
+
+  #refuse(say: (refusals: Awaited<ReturnType<typeof loadRefusals>>) => McpError, run: Run): Promise<Answer> {
+    const refusing = loadRefusals().then((refusals) => {
+      throw say(refusals);
+    });
+    return this.#settle(refusing, run);
   }
 
   async #wait(given: Result | PromiseLike<Result>, call: Call, run: Run): Promise<Answer> {

@@ -18,7 +18,7 @@ export interface Ways {
   isMcp(path: string): boolean;
   /** Throws an HttpFault, 503. */
   assertNotClosing(): void;
-  read(request: HttpRequest, note: Note): Promise<Incoming>;
+  read(request: HttpRequest, note: Note, run: (incoming: Incoming) => Promise<void> | undefined): Promise<void>;
   post(request: HttpRequest, auth: AuthInfo | undefined, reply: Reply, note: Note): Promise<void>;
   withLegacy(reply: Reply, run: (legacy: Legacy) => void): Promise<void>;
 }
@@ -76,7 +76,7 @@ function direct(
   const { method } = request;
   if (place === "mcp" && method === "POST") return post(request, auth, reply, note);
   if (place === "messages" && method === "POST")
-    return read(request, note).then((incoming) =>
+    return read(request, note, (incoming) =>
       withLegacy(reply, (older) => older.sse?.post(incoming, request, auth, reply)),
     );
   if (place === "sse" && method === "GET") return withLegacy(reply, (older) => older.sse?.open(request, auth, reply));

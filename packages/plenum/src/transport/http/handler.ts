@@ -113,7 +113,11 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
       throw new HttpFault(503, "The server is closing", -32603, { "retry-after": "5", connection: "close" });
   }
 
-  function read(request: HttpRequest, note: Note): Promise<Incoming> {
+  function read(
+    request: HttpRequest,
+    note: Note,
+    run: (incoming: Incoming) => Promise<void> | undefined,
+  ): Promise<void> {
     if (!isJsonType(request.header("content-type")))
       throw new HttpFault(415, "Unsupported media type: Content-Type must be application/json");
     return request.body(settings.maxBodyBytes, settings.bodyTimeoutMs).then((text) => {
@@ -124,7 +128,7 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
         requestBytes: new TextEncoder().encode(text).length,
         rpcMethod: isNamed ? incoming.message.method : undefined,
       }));
-      return incoming;
+      return run(incoming);
     });
   }
 
@@ -132,7 +136,7 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     const accept = request.header("accept");
     if (!accepts(accept, "application/json") || !accepts(accept, "text/event-stream"))
       throw new HttpFault(406, "Not acceptable: Accept must have both application/json and text/event-stream");
-    return read(request, note).then((incoming) => take(incoming, request, auth, reply, note));
+    return read(request, note, (incoming) => take(incoming, request, auth, reply, note));
   }
 
   function take(
@@ -199,6 +203,10 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     }
   }
 
+  function entered(): void {
+    counts.entering--;
+  }
+
   function begin(request: HttpRequest, given: Outlet, { cors, observe }: Around): void {
     const observed = observe?.(request, given, settings);
     counts.inFlight++;
@@ -214,9 +222,6 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
       return;
     }
     counts.entering++;
-    const entered = (): void => {
-      counts.entering--;
-    };
     try {
       answer(request, reply, observed?.note).then(entered, (error) => {
         fail(error, request, reply);

@@ -89,13 +89,14 @@ export class NodeExchange implements HttpRequest, Outlet {
     const isCut = !request.complete;
     // Of what is long the bytes are made once, for their number and to be sent.
     const data = body.length < smallLength ? body : Buffer.from(body);
-    response.writeHead(status, this.#toSent(headers, status === 204 ? undefined : data, isCut));
+    const bytes = Buffer.byteLength(data);
+    response.writeHead(status, this.#toSent(headers, status === 204 ? undefined : bytes, isCut));
     this.#isOver = true;
     const feed = typeof data === "string" ? undefined : new Feed(response);
     if (feed) feed.end(data);
     // Behind others node:http2 would send an empty text, which is no part of them.
     else if (body === "") response.end();
-    else response.end(body);
+    else this.finishWith(body, bytes);
     settle(request, response, feed, isCut ? lingerMs : this.#ground.readerTimeoutMs, told);
   }
 
@@ -116,8 +117,26 @@ export class NodeExchange implements HttpRequest, Outlet {
       this.#lose();
       return false;
     }
-    this.#response.writeHead(200, whole === undefined ? { ...headers } : this.#toSent(headers, whole, false));
+    this.#response.writeHead(
+      200,
+      whole === undefined ? { ...headers } : this.#toSent(headers, Buffer.byteLength(whole), false),
+    );
     return true;
+  }
+
+  /** What is short, as the whole answer. Of `end` alone Node makes two pieces, the second empty, which is dearer to write. */
+  finishWith(text: string, bytes: number): void {
+    const response = this.#response;
+    // Plain ASCII, which nearly all is, need not be looked at letter by letter.
+    const encoding = bytes === text.length ? "latin1" : "utf8";
+    if (this.#request.httpVersionMajor > 1) {
+      response.end(text, encoding);
+      return;
+    }
+    response.cork();
+    response.write(text, encoding);
+    response.uncork();
+    response.end();
   }
 
   /** For its stream: no more is to come of it. */
@@ -150,15 +169,13 @@ export class NodeExchange implements HttpRequest, Outlet {
   }
 
   /** An object, not a list of names and values: what applications put around `writeHead` knows no lists. */
-  #toSent(headers: Headers, body: string | Buffer | undefined, isCut: boolean): { [name: string]: string | number } {
+  #toSent(headers: Headers, bytes: number | undefined, isCut: boolean): { [name: string]: string | number } {
     const isHttp2 = this.#request.httpVersionMajor > 1;
-    const sent: { [name: string]: string | number } = {};
-    for (const name in headers) {
-      // One connection has many of them in HTTP/2, and no such header.
-      if (!(name === "connection" && (isCut || isHttp2))) sent[name] = headers[name] as string;
-    }
-    if (body !== undefined) sent["content-length"] = Buffer.byteLength(body);
-    if (isCut && !isHttp2) sent.connection = "close";
+    const sent: { [name: string]: string | number } = { ...headers };
+    if (bytes !== undefined) sent["content-length"] = bytes;
+    // One connection has many of them in HTTP/2, and no such header.
+    if (isHttp2) delete sent.connection;
+    else if (isCut) sent.connection = "close";
     return sent;
   }
 

@@ -95,7 +95,9 @@ export async function serveHttp(endpoint: Endpoint, options: ServeHttpOptions = 
   if (exposure) throw new TypeError(`serveHttp: ${exposure}`);
   const core = openCore(endpoint, settings, "serveHttp");
   const bodies = createBodies(settings.bodyTimeoutMs);
-  const listener = toListener(core, settings, bodies);
+  const listen = toListener(core, settings, bodies);
+  // Connections that brought no request yet: Node does not count them as idle, and waits for them when it closes.
+  const unused = new Set<Socket>();
   const server = createServer(
     {
       maxHeaderSize: Math.min(maxHeaderBytes, mostHeaderBytes),
@@ -105,16 +107,16 @@ export async function serveHttp(endpoint: Endpoint, options: ServeHttpOptions = 
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: 65_000,
     },
-    listener,
+    (request, response) => {
+      unused.delete(request.socket);
+      listen(request, response);
+    },
   );
   if (Number.isFinite(maxConnections)) server.maxConnections = maxConnections;
-  // Connections that brought no request yet: Node does not count them as idle, and waits for them when it closes.
-  const unused = new Set<Socket>();
   server.on("connection", (socket) => {
     unused.add(socket);
     socket.once("close", () => unused.delete(socket));
   });
-  server.on("request", ({ socket }) => unused.delete(socket));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(toListenError(error, host, port)));
     server.listen(port, host, resolve);

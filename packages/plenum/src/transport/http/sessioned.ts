@@ -77,7 +77,6 @@ export function createSessioned(
       toPrincipal(auth),
       ground,
     );
-    table.claim(session);
     // A handshake that opens nothing leaves nothing: what was made for it goes with its answer.
     const opened = (isHeard: boolean): string | undefined => {
       if (!isHeard || session.serving.revision() === undefined) {
@@ -88,6 +87,8 @@ export function createSessioned(
       return session.id;
     };
     session.receive(incoming, [id], new HttpSender(head, auth), reply, opened);
+    // Most are answered by now.
+    if (session.isBusy) table.claim(session);
   }
 
   return {

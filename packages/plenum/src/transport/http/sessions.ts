@@ -1,7 +1,6 @@
 // The sessions of one HTTP server: made by a handshake, found by their id and their owner, ended by the client, by idleness
 // and by age. Nobody else's session can be told from one that never was.
 import type { Serving } from "../../protocol/negotiate.ts";
-import { encodeBase64Url } from "../../util/base64url.ts";
 import { unref } from "../../util/unref.ts";
 import { HttpFault } from "./exchange.ts";
 import type { SessionSettings } from "./options.ts";
@@ -125,23 +124,10 @@ function noSession(): HttpFault {
   return new HttpFault(404, "There is no such session. Open a new one with initialize", -32001);
 }
 
-const idBytes = 24;
-/** For ids to come: to draw random bytes for one costs as much as for a hundred. */
-const random = new Uint8Array(idBytes * 100);
-let drawn = random.length;
-
-function drawId(): string {
-  if (drawn === random.length) {
-    crypto.getRandomValues(random);
-    drawn = 0;
-  }
-  drawn += idBytes;
-  return encodeBase64Url(random.subarray(drawn - idBytes, drawn));
-}
-
 /** Nobody guesses one, and no two are alike. */
 export function createSessionId({ createId }: SessionSettings, taken: (id: string) => boolean): string {
-  const id = createId ? createId() : drawId();
+  if (!createId) return crypto.randomUUID();
+  const id = createId();
   assertSessionId(id);
   if (taken(id)) throw new TypeError("sessions.createId gave the id of a session that is open");
   return id;
