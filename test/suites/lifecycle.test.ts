@@ -22,6 +22,22 @@ function createFull() {
 }
 
 describe.each(opened)("the handshake in %s", (revision) => {
+  test("is answered as things are now, and as a middleware has it for this caller alone", async () => {
+    const { server } = createQuietServer();
+    const open = async (): Promise<Obj> => (await openPeer(server, revision)).opening;
+    expect((await open()).capabilities).toEqual({ logging: {} });
+    server.tool("t", {}, () => "done");
+    const known = { logging: {}, tools: { listChanged: true } };
+    expect((await open()).capabilities).toEqual(known);
+    let count = 0;
+    server.use(async (call, next) => {
+      const result = await next(call);
+      return ++count === 1 ? { ...result, instructions: "For the first." } : result;
+    });
+    expect(await open()).toMatchObject({ capabilities: known, instructions: "For the first." });
+    expect(await open()).not.toHaveProperty("instructions");
+  });
+
   test("is answered with the version, the capabilities and who the server is", async () => {
     covers(["lifecycle-server-init-response", "lifecycle-instructions", "lifecycle-features-advertised"], revision);
     const { server } = createFull();

@@ -40,9 +40,9 @@ function createStage() {
     const hear = (message: unknown): void => receiver?.receive(toIncoming(message));
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } };
     hear({ jsonrpc: "2.0", id: 1, method: "initialize", params });
-    await vi.waitUntil(() => serving.revision());
+    // In the turn in which it came: nothing had to be waited for.
+    expect([serving.revision(), sent.length]).toEqual(["2025-11-25", 1]);
     hear({ jsonrpc: "2.0", method: "notifications/initialized" });
-    await vi.waitUntil(() => sent.length === 1);
     return { serving, channel, sent };
   }
   const tell = (change: Change): void => {

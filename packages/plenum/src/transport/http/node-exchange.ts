@@ -112,15 +112,12 @@ export class NodeExchange implements HttpRequest, Outlet {
   }
 
   /** For its stream: the head, now at the latest. False where the client is gone, or somebody else's by now. */
-  begin(headers: Headers, whole?: string | Buffer): boolean {
+  begin(headers: Headers, wholeBytes?: number): boolean {
     if (this.#isTaken) {
       this.#lose();
       return false;
     }
-    this.#response.writeHead(
-      200,
-      whole === undefined ? { ...headers } : this.#toSent(headers, Buffer.byteLength(whole), false),
-    );
+    this.#response.writeHead(200, wholeBytes === undefined ? { ...headers } : this.#toSent(headers, wholeBytes, false));
     return true;
   }
 
@@ -232,11 +229,14 @@ class NodeSink implements EventSink {
   end(told?: Told): void {
     const exchange = this.#exchange;
     if (exchange.isOver) return;
+    const bytes = this.#heldBytes;
     const held = this.#take();
-    if (!this.#hasBegun && !exchange.begin(this.#headers, held === "" ? undefined : held)) return;
+    const isWhole = !this.#hasBegun && bytes > 0;
+    if (!this.#hasBegun && !exchange.begin(this.#headers, isWhole ? bytes : undefined)) return;
     this.#hasBegun = true;
     exchange.over();
-    if (this.#feed || held.length === 0 || held.length >= smallLength) this.#toFeed().end(held);
+    if (this.#feed || bytes === 0 || held.length >= smallLength) this.#toFeed().end(held);
+    else if (isWhole) exchange.finishWith(held as string, bytes);
     else exchange.response.end(held);
     exchange.finish(this.#feed, told);
   }
