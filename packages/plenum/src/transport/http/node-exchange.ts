@@ -168,7 +168,9 @@ export class NodeExchange implements HttpRequest, Outlet {
   /** An object, not a list of names and values: what applications put around `writeHead` knows no lists. */
   #toSent(headers: Headers, bytes: number | undefined, isCut: boolean): { [name: string]: string | number } {
     const isHttp2 = this.#request.httpVersionMajor > 1;
-    const sent: { [name: string]: string | number } = { ...headers };
+    // Not spread: what is added to a copy made like that costs more, each time.
+    const sent: { [name: string]: string | number } = {};
+    for (const name in headers) sent[name] = headers[name] as string;
     if (bytes !== undefined) sent["content-length"] = bytes;
     // One connection has many of them in HTTP/2, and no such header.
     if (isHttp2) delete sent.connection;
