@@ -3,7 +3,7 @@
 import type { ServeHttpOptions } from "plenum/http/node";
 import { describe, expect, test } from "vitest";
 import { watchStrays } from "../fuzz/strays.ts";
-import { calm, createTarget, handshake } from "../fuzz/target.ts";
+import { calm, createTarget, handshake, request } from "../fuzz/target.ts";
 import {
   eventStream,
   get,
@@ -111,6 +111,57 @@ describe("too many", () => {
     for (let i = 0; i < 5; i++) await openSession(stage, latest);
     await expectRefused(stage, post(stage, handshake(latest), json), 503);
     gate.open();
+  });
+
+  test("calls whose clients have left count for all sessions together, until they end", async () => {
+    const target = createTarget();
+    const gate = createGate();
+    let begun = 0;
+    let gone = 0;
+    target.server.tool("stay", {}, async () => {
+      begun++;
+      await gate.passed;
+      return "done";
+    });
+    const onAccess: ServeHttpOptions["onAccess"] = ({ outcome }) => {
+      if (outcome === "gone") gone++;
+    };
+    const stage = await openStage({ maxInFlight: 4, onAccess }, target);
+    const stay = (id: string, n: number): string =>
+      sessionPost(stage, id, latest, request(latest, "tools/call", { name: "stay" }, n));
+    const sessions = await Promise.all([1, 2, 3].map(() => openSession(stage, latest)));
+    for (const id of sessions.slice(0, 2))
+      for (const n of [1, 2]) {
+        const [before, left] = [begun, gone];
+        const wire = await openWire(stage.port);
+        wire.write(stay(id, n));
+        await until(() => begun > before, "the call");
+        wire.cut();
+        await until(() => gone > left, "the cut");
+      }
+    const last = sessions[2] as string;
+    await expectRefused(stage, stay(last, 3), 503);
+    expect(begun).toBe(4);
+    // To cancel, or to leave, needs no room.
+    const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
+    expect((await sendRaw(stage.port, sessionPost(stage, sessions[0] as string, latest, cancel)))?.status).toBe(202);
+    expect((await sendRaw(stage.port, remove(stage, sessions[1] as string)))?.status).toBe(204);
+    gate.open();
+    await calm();
+    expect((await sendRaw(stage.port, stay(last, 4)))?.status).toBe(200);
+  });
+
+  test("what a client says of itself is bounded, by what it takes to keep it", async () => {
+    const stage = await openStage({ sse: true });
+    const opening = (clientInfo: object, capabilities: object = {}): string =>
+      post(stage, { ...handshake(latest), params: { protocolVersion: latest, capabilities, clientInfo } }, json);
+    const icons = [{ src: `data:image/png;base64,${"A".repeat(40_000)}` }];
+    const own = { name: "c", version: "1" };
+    expect((await sendRaw(stage.port, opening({ ...own, icons })))?.status).toBe(200);
+    const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`k${i}`, {}]));
+    await expectRefused(stage, opening(own, { experimental: many }), 413);
+    await expectRefused(stage, opening({ ...own, title: "x".repeat(70_000) }), 413);
+    await expectAlive(stage);
   });
 
   test.each(["/mcp", "/sse"])("a stream whose client left before it was let in holds nothing: %s", async (path) => {

@@ -44,6 +44,8 @@ test("what JSON would make something else of, or nothing, is left to it", () => 
     Object.create(null),
     Object.create({ inherited: 1 }),
     { toJSON: () => 1 },
+    Object.assign([1], { toJSON: () => 1 }),
+    new (class Items extends Array {})(),
     JSON.parse('{"__proto__":{"a":1}}'),
     new Array(2),
     [undefined],

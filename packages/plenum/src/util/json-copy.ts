@@ -34,6 +34,7 @@ export function copyPlain(value: unknown, maxDepth: number): unknown {
   if (kind === "number") return Number.isFinite(value) ? (value as number) + 0 : undefined;
   if (kind !== "object" || maxDepth === 0) return undefined;
   if (Array.isArray(value)) {
+    if (Object.getPrototypeOf(value) !== Array.prototype || "toJSON" in value) return undefined;
     const items: unknown[] = [];
     for (const item of value) {
       const copy = copyPlain(item, maxDepth - 1);

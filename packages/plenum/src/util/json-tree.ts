@@ -4,12 +4,14 @@
 /**
  * About as many characters as the value has when it is written as JSON, without writing it: escapes are not counted,
  * and numbers are taken to be short. Counting stops above `limit`, so that even what has no end costs no more.
+ * @param each what a value counts beside its characters, where memory is what matters
  */
-export function measureJson(value: unknown, limit: number): number {
+export function measureJson(value: unknown, limit: number, each = 0): number {
   const open: unknown[] = [value];
   let size = 0;
   while (open.length > 0 && size <= limit) {
     const node = open.pop();
+    size += each;
     if (typeof node === "string") size += node.length + 2;
     else if (typeof node !== "object" || node === null) size += 4;
     else if (Array.isArray(node)) {

@@ -1,4 +1,5 @@
 // Reads the body of a request: bounded in size and time, and UTF-8 to the letter.
+import { Pieces } from "../../util/pieces.ts";
 import { HttpFault } from "./exchange.ts";
 
 /** Rejects with an HttpFault: 413, 408, or 400 for what is no UTF-8 or was cut off. */
@@ -20,32 +21,21 @@ export interface ChunkReader {
 }
 
 async function collect(reader: ChunkReader, maxBytes: number): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
+  const pieces = new Pieces();
   for (;;) {
     const { value } = await reader.read().catch(() => {
       throw new HttpFault(400, "The body was cut off");
     });
-    if (!value) return decodeUtf8(parts, length);
-    length += value.byteLength;
-    if (length > maxBytes) throw tooLarge(maxBytes);
-    parts.push(value);
+    if (!value) return decodeUtf8(pieces.whole());
+    if (pieces.size + value.byteLength > maxBytes) throw tooLarge(maxBytes);
+    pieces.add(value);
   }
 }
 
-export function decodeUtf8(parts: readonly Uint8Array[], length: number): string {
-  let whole = parts[0] ?? new Uint8Array(0);
-  if (parts.length > 1) {
-    whole = new Uint8Array(length);
-    let at = 0;
-    for (const part of parts) {
-      whole.set(part, at);
-      at += part.byteLength;
-    }
-  }
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     // One for each: a decoder that failed may keep what it had.
-    return new TextDecoder("utf-8", { fatal: true }).decode(whole);
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     throw notUtf8();
   }

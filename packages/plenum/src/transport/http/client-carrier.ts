@@ -1,5 +1,6 @@
 // The seam between a client's channel and what speaks HTTP for it: node:http on Node (client-node.ts), fetch elsewhere and
 // wherever one is given (client-fetch.ts). And what can be done with an answer, whoever brought it.
+import { Pieces } from "../../util/pieces.ts";
 import type { Stop } from "../../util/stop.ts";
 
 export type HeaderRecord = { readonly [name: string]: string };
@@ -67,25 +68,12 @@ const enough = new Error("enough");
  * @param isCut a longer one is cut off instead of refused
  */
 export async function readText(answer: HttpAnswer, maxBytes: number, isCut = false): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
+  const pieces = new Pieces();
   const reading = answer.read((bytes) => {
-    size += bytes.byteLength;
-    if (size > maxBytes && !isCut)
-      throw new Error(`the server's answer has more than ${maxBytes} bytes (maxResponseBytes)`);
-    parts.push(bytes);
-    if (size > maxBytes) throw enough;
+    pieces.add(bytes);
+    if (pieces.size <= maxBytes) return;
+    throw isCut ? enough : new Error(`the server's answer has more than ${maxBytes} bytes (maxResponseBytes)`);
   });
   await (isCut ? reading.catch((error) => error !== enough && Promise.reject(error)) : reading);
-  return decoder.decode(parts.length === 1 ? parts[0] : join(parts, size));
-}
-
-function join(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.byteLength;
-  }
-  return whole;
+  return decoder.decode(pieces.whole());
 }

@@ -46,7 +46,7 @@ const ask = (id: RequestId, method = "tools/list") => ({ jsonrpc: "2.0" as const
 const never = (): Promise<Response> => new Promise(() => {});
 
 // What the first refusal and the first stream load is here already: no test waits for it.
-beforeAll(() => import("./client-detours.ts"));
+beforeAll(() => Promise.all([import("./client-detours.ts"), import("./client-trouble.ts")]));
 
 test("a batch is one POST, and each of its requests is answered or fails", async () => {
   const on = openChannel(() => toJson([{ jsonrpc: "2.0", id: 1, result: {} }]));

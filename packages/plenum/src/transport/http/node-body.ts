@@ -2,6 +2,7 @@
 import { Buffer, isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { Deadlines, type Timed } from "../../util/deadlines.ts";
+import { Pieces } from "../../util/pieces.ts";
 import { bodyIsRead, notUtf8, tooLarge } from "./body.ts";
 import { HttpFault } from "./exchange.ts";
 
@@ -57,7 +58,7 @@ class BodyReader implements Timed {
   readonly #reject: (fault: unknown) => void;
   /** Nearly all come in one piece. */
   #first: Buffer | undefined;
-  #rest: Buffer[] | undefined;
+  #all: Pieces | undefined;
   #length = 0;
   #isOver = false;
 
@@ -100,15 +101,18 @@ class BodyReader implements Timed {
     if (this.#length > this.#maxBytes) this.fail(tooLarge(this.#maxBytes));
     else if (!this.#first) this.#first = chunk;
     else {
-      this.#rest ??= [this.#first];
-      this.#rest.push(chunk);
+      if (!this.#all) {
+        this.#all = new Pieces();
+        this.#all.add(this.#first);
+      }
+      this.#all.add(chunk);
     }
   }
 
   end(): void {
     if (this.#isOver) return;
     this.#over();
-    const bytes = this.#rest ? Buffer.concat(this.#rest, this.#length) : (this.#first ?? Buffer.alloc(0));
+    const bytes = this.#all ? toBuffer(this.#all.whole()) : (this.#first ?? Buffer.alloc(0));
     if (isUtf8(bytes)) this.#resolve(decode(bytes));
     else this.#reject(notUtf8());
   }
@@ -124,6 +128,10 @@ class BodyReader implements Timed {
     // A stream keeps its request for days, maybe: what was in the body must not stay with it.
     this.#request[own] = undefined;
   }
+}
+
+function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** Of bytes that are UTF-8. A byte order mark in front is none of the text. */

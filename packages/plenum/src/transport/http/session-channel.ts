@@ -5,6 +5,7 @@ import type { Channel, Receiver } from "../../jsonrpc/channel.ts";
 import { formatMessage, type Incoming, type Message, type RequestId } from "../../jsonrpc/message.ts";
 import { McpError } from "../../protocol/errors.ts";
 import type { Serving } from "../../protocol/negotiate.ts";
+import type { Bag } from "../../util/bag.ts";
 import type { HttpSettings, SessionSettings } from "./options.ts";
 import type { Pulse } from "./pulse.ts";
 import type { Reply } from "./reply.ts";
@@ -19,6 +20,7 @@ export interface SessionGround {
   readonly limits: SessionSettings;
   readonly pulse: Pulse;
   readonly budget: EventBudget;
+  readonly left: Bag<SessionStream>;
   serve(channel: Channel): Serving;
   /** Told once. */
   ended(channel: SessionChannel): void;
@@ -63,6 +65,10 @@ export class SessionChannel implements Channel, Lasting, StreamOwner {
 
   get pulse(): Pulse {
     return this.#ground.pulse;
+  }
+
+  get left(): Bag<SessionStream> {
+    return this.#ground.left;
   }
 
   get polls(): boolean {

@@ -1,6 +1,7 @@
 // One logical stream of a session: what goes to the client about one POST, or about none. Its connection may break and be
 // taken up again; the events are in the session's log meanwhile.
 import type { RequestId } from "../../jsonrpc/message.ts";
+import type { Bag } from "../../util/bag.ts";
 import { formatEvent, formatPrimer, formatRetry } from "./event.ts";
 import { type EventSink, type Headers, HttpFault } from "./exchange.ts";
 import type { HttpSettings } from "./options.ts";
@@ -13,6 +14,8 @@ export interface StreamOwner {
   readonly settings: Pick<HttpSettings, "answers" | "streamAfterMs" | "retryMs">;
   readonly pulse: Pulse;
   readonly log: EventLog;
+  /** Of these the clients have left, and handlers are still at work. */
+  readonly left: Bag<SessionStream>;
   /** The session's revision lets a server end a connection and be polled (2025-11-25). */
   readonly polls: boolean;
   /** From now on there are events, which can be asked for again. */
@@ -76,6 +79,7 @@ export class SessionStream implements Beating {
     this.#startedAt = Date.now();
     reply.onGone(() => {
       this.#reply = undefined;
+      this.#left();
       // A handshake that nobody waits for opens nothing, however long it takes.
       this.#onAnswer?.(false);
       this.#onAnswer = undefined;
@@ -172,6 +176,7 @@ export class SessionStream implements Beating {
 
   close(): void {
     this.#owner.pulse.delete(this);
+    this.#owner.left.delete(this);
     this.#reply?.fault(new HttpFault(404, "The session has ended"));
     this.#reply = undefined;
     this.#leave();
@@ -198,8 +203,11 @@ export class SessionStream implements Beating {
     if (reply.isOver) return;
     this.#sink = sink;
     reply.onGone(() => {
-      if (this.#sink === sink) this.#sink = undefined;
+      if (this.#sink !== sink) return;
+      this.#sink = undefined;
+      this.#left();
     });
+    this.#owner.left.delete(this);
     const { polls, log, settings } = this.#owner;
     if (isPrimed && polls) sink.write(formatPrimer(log.mark(this.id), settings.retryMs));
   }
@@ -225,8 +233,14 @@ export class SessionStream implements Beating {
     return event;
   }
 
+  /** Its client has left: what it asked for goes on, and counts. */
+  #left(): void {
+    if (this.requests.length > 0 && this.endedAt === Number.POSITIVE_INFINITY) this.#owner.left.add(this);
+  }
+
   #end(isForgotten: boolean): void {
     this.#owner.pulse.delete(this);
+    this.#owner.left.delete(this);
     this.endedAt = Date.now();
     this.#leave();
     this.#owner.answered(this, isForgotten);

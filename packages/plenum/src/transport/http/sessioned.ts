@@ -5,6 +5,7 @@ import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { serveMany } from "../../protocol/negotiate.ts";
 import { toPrincipal } from "../../protocol/principal.ts";
 import { factsOf, isRevision, type Revision, sessionedOf } from "../../protocol/revisions.ts";
+import { Bag } from "../../util/bag.ts";
 import { assertBatch, requestsOf } from "./batch.ts";
 import { HttpFault, type HttpHead } from "./exchange.ts";
 import { accepts } from "./headers.ts";
@@ -14,7 +15,8 @@ import type { Reply } from "./reply.ts";
 import { EventBudget, parseEventId } from "./resume.ts";
 import { HttpSender } from "./sender.ts";
 import { SessionChannel, type SessionGround } from "./session-channel.ts";
-import { createSessionId, createTable, type Table } from "./sessions.ts";
+import type { SessionStream } from "./session-stream.ts";
+import { assertBrief, createSessionId, createTable, type Table } from "./sessions.ts";
 
 export interface Sessioned {
   post(incoming: Incoming, head: HttpHead, auth: AuthInfo | undefined, reply: Reply): void;
@@ -55,7 +57,9 @@ export function createSessioned(
   const serve = serveMany(endpoint, { revisions: spoken, maxSubscriptions, askTimeoutMs, maxInFlight });
   const table: Table<SessionChannel> = createTable(limits);
   const budget = new EventBudget(limits.maxEventBytes * sharedEvents);
-  const ground: SessionGround = { settings, limits, pulse, budget, serve, ended: (session) => table.delete(session) };
+  const left = new Bag<SessionStream>();
+  const ended = (session: SessionChannel): void => table.delete(session);
+  const ground: SessionGround = { settings, limits, pulse, budget, left, serve, ended };
 
   function find(head: HttpHead, auth: AuthInfo | undefined, id = head.header("mcp-session-id")): SessionChannel {
     if (id === undefined)
@@ -72,6 +76,7 @@ export function createSessioned(
     reply: Reply,
   ): void {
     table.assertRoom();
+    assertBrief(incoming);
     const session = new SessionChannel(
       createSessionId(limits, (taken) => table.has(taken)),
       toPrincipal(auth),
@@ -103,6 +108,9 @@ export function createSessioned(
         const error = { code: -32600, message: "Invalid request: this id is still open" };
         return reply.json(400, formatMessage({ jsonrpc: "2.0", id: taken, error }));
       }
+      // Of all sessions together: to open one more costs nothing. Who cancels, or ends a session, is let in.
+      if (ids.length > 0 && left.size >= maxInFlight)
+        throw new HttpFault(503, "Too many requests are open. Try again later", -32603, { "retry-after": "1" });
       if (ids.length > 0) return session.receive(incoming, ids, new HttpSender(head, auth), reply);
       session.take(incoming, new HttpSender(head, auth));
       reply.empty(202);

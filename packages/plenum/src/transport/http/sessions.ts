@@ -1,6 +1,8 @@
 // The sessions of one HTTP server: made by a handshake, found by their id and their owner, ended by the client, by idleness
 // and by age. Nobody else's session can be told from one that never was.
+import type { Incoming } from "../../jsonrpc/message.ts";
 import type { Serving } from "../../protocol/negotiate.ts";
+import { measureJson } from "../../util/json-tree.ts";
 import { unref } from "../../util/unref.ts";
 import { HttpFault } from "./exchange.ts";
 import type { SessionSettings } from "./options.ts";
@@ -118,6 +120,21 @@ export function createTable<S extends Lasting>({ max, idleMs, maxAgeMs }: Sessio
       await Promise.all(open.map(({ serving }) => serving.closed));
     },
   };
+}
+
+/** What a client says of itself is kept with its session, and thousands may be open: its characters, and about what a value takes. */
+const maxIntroduction = 65_536;
+const valueBytes = 64;
+
+/** Throws an HttpFault, 413, for an `initialize` that is too large to be kept. */
+export function assertBrief(incoming: Incoming): void {
+  if (incoming.kind !== "request" || incoming.message.method !== "initialize") return;
+  if (measureJson(incoming.message.params, maxIntroduction, valueBytes) > maxIntroduction)
+    throw new HttpFault(
+      413,
+      "What initialize says of its client is too much: leave out what is large, such as icons",
+      -32602,
+    );
 }
 
 function noSession(): HttpFault {

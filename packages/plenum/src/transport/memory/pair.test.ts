@@ -57,3 +57,36 @@ test("what cannot be written is refused where it is sent", () => {
   expect(() => near.send({ jsonrpc: "2.0", id: 1, method: "x", params: { a: 1n } })).toThrow(TypeError);
   expect(() => near.send({ jsonrpc: "2.0", id: 1, result: { a: 1n } })).toThrow(TypeError);
 });
+
+test("a receiver that throws has the rest all the same", async () => {
+  const [near, far] = createMemoryPair();
+  const got: unknown[] = [];
+  const strays: unknown[] = [];
+  const onStray = (error: unknown): unknown => strays.push(error);
+  process.once("unhandledRejection", onStray);
+  far.open({
+    receive({ kind, ...incoming }) {
+      const { id } = (incoming as { message: { id: number } }).message;
+      got.push(id);
+      if (id === 2) throw new Error("not this one");
+    },
+    closed() {},
+  });
+  for (const id of [1, 2, 3, 4]) near.send({ jsonrpc: "2.0", id, method: "ping" });
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(got).toEqual([1, 2, 3, 4]);
+  expect(strays).toHaveLength(1);
+});
+
+test("who listens to an end whose other end has gone hears so, once", async () => {
+  const [near, far] = createMemoryPair();
+  far.close();
+  await new Promise((resolve) => setTimeout(resolve));
+  let ends = 0;
+  near.open({ receive() {}, closed: () => ends++ });
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(ends).toBe(1);
+  near.close();
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(ends).toBe(1);
+});

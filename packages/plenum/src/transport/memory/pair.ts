@@ -62,6 +62,8 @@ export class MemoryChannel implements Channel, End {
   /** What has come and is not read yet. */
   #waiting: Incoming[] = [];
   #closed = false;
+  /** Closed, and whoever listens was told. */
+  #isOver = false;
 
   constructor(sender: Sender | undefined) {
     this.#sender = sender;
@@ -73,7 +75,8 @@ export class MemoryChannel implements Channel, End {
 
   open(receiver: Receiver): void {
     this.#receiver = receiver;
-    if (this.#waiting.length > 0) now.then(this.#pass);
+    if (this.#isOver) queueMicrotask(() => receiver.closed());
+    else if (this.#waiting.length > 0) now.then(this.#pass);
   }
 
   send(message: Parameters<Channel["send"]>[0]): void {
@@ -98,13 +101,23 @@ export class MemoryChannel implements Channel, End {
   readonly #pass = (): void => {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const incoming of waiting) if (!this.#closed) this.#receiver?.receive(incoming, this.#sender);
+    let read = 0;
+    try {
+      while (read < waiting.length && !this.#closed) this.#receiver?.receive(waiting[read++] as Incoming, this.#sender);
+    } finally {
+      // A receiver that throws has the rest all the same.
+      if (read < waiting.length && !this.#closed) {
+        this.#waiting = [...waiting.slice(read), ...this.#waiting];
+        now.then(this.#pass);
+      }
+    }
   };
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     queueMicrotask(() => {
+      this.#isOver = true;
       this.#receiver?.closed();
       this.#peer?.close();
     });

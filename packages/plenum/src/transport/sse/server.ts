@@ -13,7 +13,7 @@ import { accepts } from "../http/headers.ts";
 import type { HttpSettings, SessionSettings, SseSettings } from "../http/options.ts";
 import type { Reply } from "../http/reply.ts";
 import { HttpSender } from "../http/sender.ts";
-import { createSessionId, createTable, type Lasting, type Table } from "../http/sessions.ts";
+import { assertBrief, createSessionId, createTable, type Lasting, type Table } from "../http/sessions.ts";
 
 export interface SseServer {
   open(head: HttpHead, auth: AuthInfo | undefined, reply: Reply): void;
@@ -100,6 +100,7 @@ export function createSseServer(
         if (!incoming.answer) throw new HttpFault(400, "Invalid request: the body is no message of JSON-RPC 2.0");
         return reply.json(400, JSON.stringify(incoming.answer));
       }
+      assertBrief(incoming);
       receiver?.receive(incoming, new HttpSender(head, auth));
       reply.empty(202);
     },
