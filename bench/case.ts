@@ -64,8 +64,10 @@ export interface Case<Ready = unknown> {
   teardown(ready: Ready): Promise<void> | void;
   /** The variant of bare that a variant is compared with, or `undefined` for none. The one of the same name, if absent. */
   baseline?(variant: string): string | undefined;
-  /** How many rounds, where the choice of the user makes no sense. */
+  /** How many rounds, where the usual number makes no sense. */
   readonly repeats?: number;
+  /** Counts and sizes: what others do on the machine changes nothing, so nothing is waited for and nothing is disturbed. */
+  readonly isSteady?: boolean;
   /** Set up anew for each round, so that one round leaves nothing behind for the next. */
   readonly isFresh?: boolean;
   /** Only measured when named. */

@@ -9,7 +9,7 @@ import { curvesSection } from "./curves-section.ts";
 import { formatNumber } from "./drive/statistics.ts";
 import { type Goal, goals, isMet, reached } from "./goals.ts";
 import { type CaseResult, type Result, toCompact } from "./result.ts";
-import { formatCell, metricsOf, nameMetric, targetsIn } from "./table.ts";
+import { describeDisturbed, formatMarked, metricsOf, nameMetric, targetsIn } from "./table.ts";
 import { targets } from "./targets.ts";
 
 const folder = join(root, "docs", "performance");
@@ -55,10 +55,16 @@ function formatCase(one: CaseResult): string {
   const rows = variants.flatMap((variant) =>
     one.rows
       .filter((other) => other.variant === variant)
-      .map((other) => [variant, titleOf(other.target), ...metrics.map((metric) => formatCell(other, metric))]),
+      .map((other) => [variant, titleOf(other.target), ...metrics.map((metric) => formatMarked(one, other, metric))]),
   );
   const what = `${toSentence(one.help)} ${one.rounds === 1 ? "One round" : `Medians of ${one.rounds} rounds`}.`;
   return `### ${one.case}\n\n${what}\n\n${table(["variant", "", ...metrics.map(nameMetric)], rows)}`;
+}
+
+/** The line of the table, with its star kept from being the mark of a list. */
+function formatDisturbed({ cases }: Result): string {
+  const text = describeDisturbed(cases);
+  return text ? `\n\\${text}.\n` : "";
 }
 
 function formatVersions({ versions }: Result): string {
@@ -107,7 +113,7 @@ ${formatUnmet(result)}
 
 In brackets the ratio to bare. CPU is that of the process under test for one call, in µs; of a client, that of the client's process. *Alone* is one call
 after the other.
-
+${formatDisturbed(result)}
 ${result.cases.map(formatCase).join("\n\n")}
 
 ${formatGrowth()}## How it was measured

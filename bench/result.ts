@@ -18,6 +18,9 @@ export interface Row {
   readonly runs?: readonly Figures[];
 }
 
+/** A round in which others used more of the machine than this is measured again; a row that stays above it was disturbed. */
+export const maxForeign = 0.1;
+
 export interface CaseResult {
   readonly case: string;
   readonly help: string;

@@ -3,13 +3,17 @@
 import { baselineName, type Case, type Figures, type Options, type Target } from "./case.ts";
 import { markForeign, waitForQuiet } from "./drive/machine.ts";
 import { median, round } from "./drive/statistics.ts";
-import type { CaseResult, Row } from "./result.ts";
+import { type CaseResult, maxForeign, type Row } from "./result.ts";
 
 export interface RoundOptions extends Options {
   /** Only these variants of targets other than bare. */
   readonly modes?: readonly string[] | undefined;
   /** How long to wait in all for a machine that nobody else uses. */
   readonly waitMs: number;
+  /** Why a target cannot be measured, by its name. */
+  readonly unready?: ReadonlyMap<string, string>;
+  /** After how long a cell that neither ends nor fails has failed. */
+  readonly maxCellMs?: number;
   readonly log: (text: string) => void;
 }
 
@@ -23,16 +27,21 @@ interface Cell {
   error?: string;
 }
 
-/** A round in which others used more of the machine than this is measured again. */
-const maxForeign = 0.1;
+/** What is left of the time to wait for a quiet machine, and whether that was said. */
+interface Quiet {
+  leftMs: number;
+  isSaid?: boolean;
+}
+
 const tries = 3;
 const longestWaitMs = 30_000;
 const maxErrorLength = 400;
+const maxCellMs = 300_000;
 
 export async function runCase(one: Case, targets: readonly Target[], options: RoundOptions): Promise<CaseResult> {
   const rounds = one.repeats ?? options.repeats;
-  const cells = cellsOf(one, targets, options.modes);
-  const quiet = { leftMs: options.waitMs };
+  const cells = cellsOf(one, targets, options);
+  const quiet: Quiet = { leftMs: one.isSteady ? 0 : options.waitMs };
   try {
     if (!one.isFresh) for (const cell of cells) await setup(one, cell, options);
     for (let i = 1; i <= rounds && cells.length > 0; i++) {
@@ -51,15 +60,19 @@ export async function runCase(one: Case, targets: readonly Target[], options: Ro
   return { case: one.name, help: one.help, rounds, rows: cells.map((cell) => toRow(one, cell, cells)) };
 }
 
-function cellsOf(one: Case, targets: readonly Target[], modes: readonly string[] | undefined): Cell[] {
-  const isWanted = (target: Target, variant: string): boolean =>
-    !modes || target.name === baselineName || modes.includes(variant);
-  const cells = targets.flatMap((target) =>
-    one
-      .variants(target)
-      .filter((variant) => isWanted(target, variant))
-      .map((variant): Cell => ({ target, variant, runs: [], foreign: [] })),
-  );
+/** What a target has to measure in a case, of the variants that are wanted. */
+export function variantsIn(one: Case, target: Target, modes: readonly string[] | undefined): string[] {
+  return one.variants(target).filter((variant) => !modes || modes.includes(variant));
+}
+
+function cellsOf(one: Case, targets: readonly Target[], { modes, unready }: RoundOptions): Cell[] {
+  const cells = targets.flatMap((target) => {
+    const variants = variantsIn(one, target, target.name === baselineName ? undefined : modes);
+    const error = unready?.get(target.name);
+    return variants.map(
+      (variant): Cell => ({ target, variant, runs: [], foreign: [], ...(error !== undefined && { error }) }),
+    );
+  });
   if (!modes) return cells;
   // Of bare only what the others are compared with.
   const needed = cells
@@ -79,10 +92,23 @@ function fail(cell: Cell, error: unknown, { log }: RoundOptions): void {
   log(`  ${cell.target.name}, ${cell.variant}: ${cell.error}`);
 }
 
+/** Fails where the work does not end: one cell must not hold up all others. */
+async function within<T>({ roundMs, maxCellMs: maxMs = maxCellMs + 20 * roundMs }: RoundOptions, work: Promise<T> | T) {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no end within ${Math.round(maxMs / 1000)} s`)), maxMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function setup(one: Case, cell: Cell, options: RoundOptions): Promise<void> {
   if (cell.error !== undefined) return;
   try {
-    cell.ready = { value: await one.setup(cell.target, cell.variant, options) };
+    cell.ready = { value: await within(options, one.setup(cell.target, cell.variant, options)) };
   } catch (error) {
     fail(cell, error, options);
   }
@@ -93,21 +119,35 @@ async function teardown(one: Case, cell: Cell, options: RoundOptions): Promise<v
   delete cell.ready;
   if (!ready) return;
   try {
-    await one.teardown(ready.value);
+    await within(options, one.teardown(ready.value));
   } catch (error) {
     fail(cell, error, options);
   }
 }
 
-async function measure(one: Case, cell: Cell, options: RoundOptions, quiet: { leftMs: number }): Promise<void> {
+/** Waits for others to leave the machine, and says once in a case that it does, and once that it does so no longer. */
+async function wait(quiet: Quiet, { waitMs, log }: RoundOptions): Promise<void> {
+  if (quiet.leftMs <= 0) return;
+  quiet.leftMs -= await waitForQuiet(Math.min(longestWaitMs, quiet.leftMs), (share) => {
+    if (quiet.isSaid) return;
+    quiet.isSaid = true;
+    const seconds = Math.round(waitMs / 1000);
+    log(
+      `  others use ${Math.round(share * 100)} % of the machine: waiting for them, ${seconds} s at most in this case`,
+    );
+  });
+  if (quiet.leftMs <= 0) log("  waiting no longer: what others disturb is marked");
+}
+
+async function measure(one: Case, cell: Cell, options: RoundOptions, quiet: Quiet): Promise<void> {
   const { ready } = cell;
   if (cell.error !== undefined || !ready) return;
   try {
     let best: { figures: Figures; foreign: number } | undefined;
     for (let i = 0; i < tries; i++) {
-      quiet.leftMs -= await waitForQuiet(Math.min(longestWaitMs, quiet.leftMs));
+      await wait(quiet, options);
       const foreignShare = markForeign();
-      const figures = await one.measure(ready.value, options);
+      const figures = await within(options, one.measure(ready.value, options));
       const foreign = foreignShare();
       if (!best || foreign < best.foreign) best = { figures, foreign };
       // Of what is fresh the second measure would be of something else.

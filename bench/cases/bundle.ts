@@ -96,6 +96,7 @@ export const bundle: Case<Bundle> = {
   help: "a bundled server of one tool (fetch handler) and a bundled client over HTTP, minified and compressed",
   better: { gzipKb: "low" },
   repeats: 1,
+  isSteady: true,
   variants: (target) => Object.entries(rowsOf(target)).flatMap(([variant, { text }]) => (text ? [variant] : [])),
   baseline: () => undefined,
   async setup(target, variant) {

@@ -39,6 +39,7 @@ export const footprint: Case<Installation> = {
   help: "what an installation into an empty folder brings: packages, megabytes, files",
   better: {},
   repeats: 1,
+  isSteady: true,
   variants: (target) => Object.keys(target.footprint ?? {}),
   baseline: () => undefined,
   async setup(target, variant) {

@@ -83,14 +83,19 @@ export function markForeign(): () => number {
   };
 }
 
-/** Waits until others leave the machine alone, but no longer than this. Gives how long it waited. */
-export async function waitForQuiet(maxMs: number, share = 0.06): Promise<number> {
+/** Others that use no more than this share of the machine are no reason to wait. */
+const quietShare = 0.06;
+
+/** Waits until others leave the machine alone, but no longer than this, and says what they use. Gives how long it waited. */
+export async function waitForQuiet(maxMs: number, onBusy: (share: number) => void): Promise<number> {
   const started = performance.now();
   const waited = (): number => performance.now() - started;
   while (waited() < maxMs) {
     const foreign = markForeign();
     await delay(300);
-    if (foreign() <= share) break;
+    const share = foreign();
+    if (share <= quietShare) break;
+    onBusy(share);
     await delay(200);
   }
   return waited();

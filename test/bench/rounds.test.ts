@@ -64,6 +64,21 @@ test("a target that fails has an error and no figures, and the others have their
   expect(text).toContain("http, plenum, modern-json: a wrong answer: 42");
 });
 
+test("a cell that does not end, and a target that is not ready, fail by themselves", async () => {
+  const one: Case = { ...scripted({ bare: [{ cpuUs: 10 }], plenum: [], v1: [] }), setup: async ({ name }) => name };
+  const hanging: Case = {
+    ...one,
+    measure: (name, of) => (name === "v1" ? new Promise(() => {}) : one.measure(name, of)),
+  };
+  const { rows } = await runCase(hanging, [target("bare"), target("v1"), target("plenum")], {
+    ...options,
+    maxCellMs: 20,
+    unready: new Map([["plenum", "npm ci ended with 1"]]),
+  });
+  expect(rows.map(({ error }) => error)).toEqual([undefined, "no end within 0 s", "npm ci ended with 1"]);
+  expect(rows[0]?.median).toEqual({ cpuUs: 10 });
+});
+
 test("the page says which goals are met, and which are not", async () => {
   const of = async (cpuUs: number) => {
     const one = scripted({ bare: [{ cpuUs: 10 }], plenum: [{ cpuUs }] });
