@@ -5,7 +5,8 @@ import fastify from "fastify";
 import { toNodeHandler } from "plenum/http/node";
 import { createLaunchPad } from "./launch-pad.ts";
 
-const app = fastify();
+// Connections without a request would keep it from ending; the handler has ended what was open by then.
+const app = fastify({ forceCloseConnections: true });
 const handler = toNodeHandler(createLaunchPad());
 
 app.get("/", () => "The pad is at /mcp.");

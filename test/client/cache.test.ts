@@ -1,9 +1,22 @@
 // Results that are kept as long as the server allows, seen from the wire: what is asked for again, and when.
 import { type Client, type ClientOptions, connect, type Revision } from "plenum";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { covers } from "../requirements/covers.ts";
 import { errorOf, modern, sessioned } from "./harness.ts";
-import { type Answer, createScript, type Obj, opening, openScript, type Script, type Sent, settle } from "./script.ts";
+import {
+  type Answer,
+  createScript,
+  loadClient,
+  type Obj,
+  opening,
+  openScript,
+  type Script,
+  type Sent,
+  settle,
+} from "./script.ts";
+
+// What is loaded on demand is loaded ahead: a clock that stands still does not wait for files.
+beforeAll(loadClient);
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

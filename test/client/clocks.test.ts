@@ -7,6 +7,7 @@ import {
   type Answerer,
   createScript,
   listIn,
+  loadClient,
   type Obj,
   opening,
   openScript,
@@ -16,16 +17,8 @@ import {
   settle,
 } from "./script.ts";
 
-// What is loaded on demand is here already: no clock that is turned by hand waits for it.
-beforeAll(() =>
-  Promise.all([
-    import("../../packages/plenum/src/client/questions.ts"),
-    import("../../packages/plenum/src/client/reopen.ts"),
-    import("../../packages/plenum/src/client/subscriptions.ts"),
-    import("../../packages/plenum/src/protocol/stateless/input.ts"),
-    import("../../packages/plenum/src/protocol/stateless/listen.ts"),
-  ]),
-);
+// What is loaded on demand is loaded ahead: a clock that stands still does not wait for files.
+beforeAll(loadClient);
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 

@@ -1,6 +1,6 @@
 // Whether the server is still there, and what happens when it is not: pings, restarts, and what is done again.
 import { type Client, type ClientOptions, connect, McpError, type Revision, revisions, type Target } from "plenum";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { covers } from "../requirements/covers.ts";
 import { bundleProgram, errorOf, modern, sessioned } from "./harness.ts";
 import { createInbox } from "./inbox.ts";
@@ -9,6 +9,7 @@ import {
   type Answerer,
   createScript,
   listIn,
+  loadClient,
   metaOf,
   type Obj,
   opening,
@@ -19,6 +20,9 @@ import {
   settle,
   type Wire,
 } from "./script.ts";
+
+// What is loaded on demand is loaded ahead: a clock that stands still does not wait for files.
+beforeAll(loadClient);
 
 const everything = {
   tools: { listChanged: true },

@@ -1,6 +1,6 @@
 // How a client finds out what its server speaks, and opens the connection in it.
 import { type Client, type ClientOptions, connect, McpError, type Revision, revisions } from "plenum";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { covers } from "../requirements/covers.ts";
 import { errorOf, modern, sessioned } from "./harness.ts";
 import {
@@ -8,6 +8,7 @@ import {
   createScript,
   discovered,
   listIn,
+  loadClient,
   metaOf,
   notFound,
   type Obj,
@@ -17,6 +18,9 @@ import {
   serverInfo,
   settle,
 } from "./script.ts";
+
+// What is loaded on demand is loaded ahead: a clock that stands still does not wait for files.
+beforeAll(loadClient);
 
 const newestSession: Revision = "2025-11-25";
 const initialized = (protocolVersion: string, capabilities: Obj = {}): Answer => ({

@@ -1,12 +1,13 @@
 // Results of 2026-07-28 that ask for input: the client answers and sends the request again.
 import { type AnswerContext, type Client, type ClientOptions, McpError } from "plenum";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { createDeferred } from "../deferred.ts";
 import { covers } from "../requirements/covers.ts";
 import { errorOf, modern } from "./harness.ts";
 import {
   type Answer,
   createScript,
+  loadClient,
   metaOf,
   type Obj,
   opening,
@@ -15,6 +16,9 @@ import {
   type Sent,
   settle,
 } from "./script.ts";
+
+// What is loaded on demand is loaded ahead: a clock that stands still does not wait for files.
+beforeAll(loadClient);
 
 afterEach(() => void vi.useRealTimers());
 

@@ -269,3 +269,19 @@ export function resultIn(revision: Revision, members: Obj): { result: Obj } {
 export function listIn(revision: Revision, members: Obj): { result: Obj } {
   return resultIn(revision, revision === "2026-07-28" ? { ttlMs: 0, cacheScope: "private", ...members } : members);
 }
+
+const source = "../../packages/plenum/src";
+
+/** Loads what a client loads on demand. For tests whose clock stands still: it waits for no file. */
+export async function loadClient(): Promise<void> {
+  const rooms = [
+    "client/questions",
+    "client/cache",
+    "client/pings",
+    "client/reopen",
+    "client/subscriptions",
+    "client/explain",
+  ];
+  const eras = ["protocol/stateless/input", "protocol/stateless/listen"];
+  for (const room of [...rooms, ...eras]) await import(`${source}/${room}.ts`);
+}

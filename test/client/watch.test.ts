@@ -1,9 +1,22 @@
 // Changes in 2026-07-28: one `subscriptions/listen` request at a time, which names all that is watched.
 import type { ClientOptions } from "plenum";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { covers } from "../requirements/covers.ts";
 import { errorOf, modern } from "./harness.ts";
-import { createScript, type Obj, opening, openScript, type Script, type Sent, settle, type Wire } from "./script.ts";
+import {
+  createScript,
+  loadClient,
+  type Obj,
+  opening,
+  openScript,
+  type Script,
+  type Sent,
+  settle,
+  type Wire,
+} from "./script.ts";
+
+// What is loaded on demand is loaded ahead: a clock that stands still does not wait for files.
+beforeAll(loadClient);
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
