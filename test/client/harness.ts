@@ -127,6 +127,18 @@ export async function openServer(server: Server, revision?: Revision, options: C
   return openTarget(memoryTarget(server), { ...options, ...(revision && { revision }) });
 }
 
+/** The workshop, and what a client connects to. */
+export async function serveWorkshop(transport: Transport, workshop: WorkshopOptions = {}): Promise<Target> {
+  if (transport === "stdio") {
+    const program = await bundleProgram("test/client/fixtures/workshop.ts");
+    return stdioTarget({ command: process.execPath, args: [program, JSON.stringify(workshop)] });
+  }
+  const server = createWorkshop(workshop);
+  const target = transport === "memory" ? memoryTarget(server) : await serveOverHttp(server, transport);
+  onTestFinished(() => server.close());
+  return target;
+}
+
 /** A client of the workshop. */
 export async function open(
   revision: Revision | undefined,
@@ -134,16 +146,7 @@ export async function open(
   options: ClientOptions = {},
   workshop: WorkshopOptions = {},
 ): Promise<Opened> {
-  if (transport === "memory") return openServer(createWorkshop(workshop), revision, options);
-  if (transport !== "stdio") {
-    const server = createWorkshop(workshop);
-    const target = await serveOverHttp(server, transport);
-    onTestFinished(() => server.close());
-    return openTarget(target, { ...options, ...(revision && { revision }) });
-  }
-  const program = await bundleProgram("test/client/fixtures/workshop.ts");
-  const target = stdioTarget({ command: process.execPath, args: [program, JSON.stringify(workshop)] });
-  return openTarget(target, { ...options, ...(revision && { revision }) });
+  return openTarget(await serveWorkshop(transport, workshop), { ...options, ...(revision && { revision }) });
 }
 
 export async function openClient(...args: Parameters<typeof open>): Promise<Client> {

@@ -186,11 +186,13 @@ describe.each(revisions)("in %s", (revision) => {
       },
     ],
   ])("a result with %s in it is answered all the same, and the connection lives", async (_, value) => {
-    const { server } = createQuietServer();
+    const { server, errors } = createQuietServer();
     server.handle("com.example/own", () => value as never);
     const peer = await openPeer(server, revision);
     const [answer, ...more] = await answersOf(peer, "com.example/own", {});
-    expect([answer?.id, answer?.error?.code, more]).toEqual(["the one", -32603, []]);
+    const [{ method, errorId } = { method: "", errorId: "" }, ...others] = errors;
+    expect([answer?.id, more, method, others]).toEqual(["the one", [], "com.example/own", []]);
+    expect(answer?.error).toEqual({ code: -32603, message: `Internal error (${errorId})`, data: { errorId } });
     expect((await peer.fail("no/such")).code).toBe(-32601);
   });
 

@@ -74,6 +74,33 @@ describe("answering", () => {
     expect(sent).toEqual([{ jsonrpc: "2.0", id: 1, error: { code: -32603, message: "Internal error" } }]);
   });
 
+  test("what takes the place of an answer that cannot be written is told the method, in a batch too", async () => {
+    const told: unknown[] = [];
+    const { receive, sent } = open({
+      refuseBatch: () => undefined,
+      onRequest: ({ method }) => ({ result: (method === "big" ? { n: 1n } : {}) as JsonObject }),
+      onUnwritable(error, method) {
+        told.push([error, method]);
+        return { code: 5, message: `${told.length}` };
+      },
+    });
+    const big = { ...request(1), method: "big" };
+    receive(big);
+    receive([request(2), { ...big, id: 3 }]);
+    await turn();
+    expect(sent).toEqual([
+      { jsonrpc: "2.0", id: 1, error: { code: 5, message: "1" } },
+      [
+        { jsonrpc: "2.0", id: 2, result: {} },
+        { jsonrpc: "2.0", id: 3, error: { code: 5, message: "2" } },
+      ],
+    ]);
+    expect(told).toEqual([
+      [expect.any(TypeError), "big"],
+      [expect.any(TypeError), "big"],
+    ]);
+  });
+
   test("answers carry the id as it came, in whatever order", async () => {
     const waiting: (() => void)[] = [];
     const { receive, sent } = open({
@@ -229,7 +256,7 @@ describe("asking", () => {
 
   test("params that are no JSON fail at the caller, and leave nothing behind", async () => {
     const { connection } = open();
-    await expect(connection.request("m", { n: 1n })).rejects.toThrow(TypeError);
+    expect(await connection.request("m", { n: 1n })).toEqual({ kind: "unsent", cause: expect.any(TypeError) });
     expect(connection.inFlight).toBe(0);
   });
 
@@ -445,6 +472,22 @@ describe("what is no message", () => {
     receive(response);
     expect(await outcome).toEqual({ kind: "broken" });
     expect([sent.length, connection.inFlight]).toEqual([1, 0]);
+  });
+
+  test("an answer that is too deep ends its request, and says why", async () => {
+    const { connection, receive } = open({ onInvalid: () => {} });
+    const outcome = connection.request("m", undefined);
+    receive(`{"jsonrpc":"2.0","id":1,"result":${'{"a":'.repeat(200)}1${"}".repeat(200)}}`);
+    expect(await outcome).toEqual({ kind: "broken", why: "JSON nested deeper than 128 levels" });
+  });
+
+  test("a request that is too deep is answered, also where what is no message is told instead", () => {
+    const { receive, sent } = open({ onInvalid: () => {} });
+    const params = `${'{"a":'.repeat(200)}1${"}".repeat(200)}`;
+    receive(`{"jsonrpc":"2.0","method":"m","params":${params}}`);
+    expect(sent).toEqual([]);
+    receive(`{"jsonrpc":"2.0","id":"a","method":"m","params":${params}}`);
+    expect(sent).toMatchObject([{ id: "a", error: { code: -32600 } }]);
   });
 
   test("a broken answer to nothing is dropped", () => {

@@ -37,8 +37,8 @@ export interface ConnectionOptions extends RequestsOptions {
   readonly onInterrupted?: ((cause?: unknown) => void) | undefined;
   /** What the peer sent is no message, or a batch that is refused. Given, it takes the place of the error sent back. */
   readonly onInvalid?: (invalid: Invalid) => void;
-  /** An answer could not be written as it is; the peer gets an internal error instead. */
-  readonly onUnwritable?: (error: unknown) => void;
+  /** An answer could not be written as it is; the peer gets this error instead. Default: an internal error. */
+  readonly onUnwritable?: (error: unknown, method: string) => ErrorObject;
   /** Requests of the peer that may be worked on at once; a cancelled one counts until its handler ends. Default 10 000. */
   readonly maxInFlight?: number | undefined;
   /** What sends requests of our own. Default: loaded by the first one, for who mostly answers. */
@@ -52,7 +52,7 @@ export interface Connection {
   readonly closed: boolean;
   /** Requests unanswered in either direction. */
   readonly inFlight: number;
-  /** Sends a request. Its outcome is a value, see `Outcome`; it rejects only when params cannot be written as JSON. */
+  /** Sends a request. Its outcome is a value, see `Outcome`. */
   request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<Outcome>;
   /** Sends a notification. Throws when params cannot be written as JSON. */
   notify(method: string, params?: JsonObject, about?: RequestId): void;
@@ -74,6 +74,9 @@ export interface Connection {
 export function createConnection(channel: Channel, options: ConnectionOptions): Connection {
   return new PeerConnection(channel, options);
 }
+
+/** What an answer is to. */
+type Asked = Pick<Request, "id" | "method">;
 
 /** Of a server there may be thousands that are idle: what only a request needs is made with it, and goes with it. */
 class PeerConnection implements Connection, Notifier {
@@ -179,10 +182,12 @@ class PeerConnection implements Connection, Notifier {
     else if (incoming.kind === "response") this.#take(incoming.message);
     else if (incoming.kind === "invalid") {
       // A response that is none ends its request all the same.
-      if (incoming.id !== undefined && !incoming.answer) this.settle(incoming.id, { kind: "broken" });
+      if (incoming.id !== undefined && !incoming.answer)
+        this.settle(incoming.id, { kind: "broken", why: incoming.why });
       this.#options.onInvalid?.(incoming);
-      // Among other messages it is no noise: it has its place in their answer.
-      if (!this.#options.onInvalid || collect) this.#reply(incoming.answer, undefined, collect);
+      // Among other messages it is no noise: it has its place in their answer. Nor is what is a request, but too deep.
+      if (!this.#options.onInvalid || collect || (incoming.why && incoming.answer?.id !== undefined))
+        this.#reply(incoming.answer, undefined, collect);
     } else {
       try {
         this.#options.onNotification(incoming.message, sender);
@@ -207,7 +212,8 @@ class PeerConnection implements Connection, Notifier {
       return;
     }
     const responses: Response[] = [];
-    const about = members.find((member) => member.kind === "request")?.message.id;
+    const requests = members.flatMap((member) => (member.kind === "request" ? member.message : []));
+    const about = requests[0]?.id;
     // Requests that are open, and one for the loop itself.
     let open = 1;
     const collect = (response: Response | undefined): void => {
@@ -215,7 +221,7 @@ class PeerConnection implements Connection, Notifier {
     };
     const done = (): void => {
       if (--open > 0 || this.#isClosed) return;
-      if (responses.length > 0) this.#write(responses, about);
+      if (responses.length > 0) this.#write(responses, about, requests);
       else if (about !== undefined) this.#channel.dismiss?.(about);
     };
     // They are all open at once, also where the first is answered before the last is looked at.
@@ -247,7 +253,7 @@ class PeerConnection implements Connection, Notifier {
       this.#reply(refusal(isTaken ? "this id is still open" : "too many open requests", id), id, collect);
       return;
     }
-    const exchange = new Exchange(this, id, sender, collect);
+    const exchange = new Exchange(this, request, sender, collect);
     this.#received ??= new Map();
     this.#received.set(id, exchange);
     this.#running++;
@@ -271,7 +277,7 @@ class PeerConnection implements Connection, Notifier {
     const { id, collect } = exchange;
     this.#forget(id);
     exchange.end();
-    this.#reply(answer && toResponse(id, answer), id, collect);
+    this.#reply(answer && toResponse(id, answer), id, collect, exchange);
   }
 
   #forget(id: RequestId): void {
@@ -280,24 +286,48 @@ class PeerConnection implements Connection, Notifier {
   }
 
   /** @param response undefined when the request was cancelled */
-  #reply(response: Response | undefined, about: RequestId | undefined, collect?: Exchange["collect"]): void {
+  #reply(
+    response: Response | undefined,
+    about: RequestId | undefined,
+    collect?: Exchange["collect"],
+    asked?: Asked,
+  ): void {
     if (collect) collect(response);
     else if (this.#isClosed) return;
-    else if (response) this.#write(response, about);
+    else if (response) this.#write(response, about, asked);
     else if (about !== undefined) this.#channel.dismiss?.(about);
   }
 
   /** Whatever is wrong with the answers, the peer gets one for each request, and nobody gets an exception. */
-  #write(answers: Response | readonly Response[], about: RequestId | undefined): void {
+  #write(
+    answers: Response | readonly Response[],
+    about: RequestId | undefined,
+    asked?: Asked | readonly Asked[],
+  ): void {
+    let trouble: unknown;
     try {
       this.#channel.send(answers, about);
       return;
     } catch (error) {
-      this.#options.onUnwritable?.(error);
+      trouble = error;
     }
-    for (const mend of [toWritable, toFailure]) {
+    const fail = ({ id }: Response, error: unknown): Response => {
+      const method = [asked].flat().find((one) => one?.id === id)?.method ?? "an answer";
+      const told = this.#options.onUnwritable?.(error, method) ?? internalError.error;
+      return { jsonrpc: "2.0", ...(id !== undefined && { id }), error: told };
+    };
+    // A failure in place of what cannot be written as JSON (a BigInt, a cycle).
+    const mend = (response: Response): Response => {
       try {
-        this.#channel.send("length" in answers ? answers.map(mend) : mend(answers), about);
+        formatMessage(response);
+        return response;
+      } catch (error) {
+        return fail(response, error);
+      }
+    };
+    for (const step of [mend, (response: Response) => fail(response, trouble)]) {
+      try {
+        this.#channel.send("length" in answers ? answers.map(step) : step(answers), about);
         return;
       } catch {
         // Of a failure nothing is left that could not be written.
@@ -362,20 +392,6 @@ function toAbort(reason: string): DOMException {
 }
 
 const internalError = { error: { code: rpcCodes.internalError, message: "Internal error" } } as const;
-
-/** Itself, or a failure in place of what cannot be written as JSON (a BigInt, a cycle). */
-function toWritable(response: Response): Response {
-  try {
-    formatMessage(response);
-    return response;
-  } catch {
-    return toFailure(response);
-  }
-}
-
-function toFailure({ id }: Response): Response {
-  return { jsonrpc: "2.0", ...(id !== undefined && { id }), ...internalError };
-}
 
 function refusal(why: string, id?: RequestId): ErrorResponse {
   const error = { code: rpcCodes.invalidRequest, message: `Invalid request: ${why}` };

@@ -1,5 +1,5 @@
 // An incoming request while it is answered: its signal, its notifications, its end.
-import type { JsonObject, RequestId, Response } from "./message.ts";
+import type { JsonObject, Request, RequestId, Response } from "./message.ts";
 
 /** What carries a request's notifications: a connection, or the stream that the request has to itself. */
 export interface Notifier {
@@ -9,6 +9,7 @@ export interface Notifier {
 /** An incoming request while it is answered. */
 export class Exchange {
   readonly id: RequestId;
+  readonly method: string;
   readonly sender: unknown;
   /** For the connection: where its response goes if not out by itself, as of one in a batch. Undefined: it was cancelled. */
   readonly collect: ((response: Response | undefined) => void) | undefined;
@@ -17,9 +18,15 @@ export class Exchange {
   #isEnded = false;
   #reason: unknown;
 
-  constructor(connection: Notifier, id: RequestId, sender: unknown, collect?: Exchange["collect"]) {
+  constructor(
+    connection: Notifier,
+    { id, method }: Pick<Request, "id" | "method">,
+    sender: unknown,
+    collect?: Exchange["collect"],
+  ) {
     this.#connection = connection;
     this.id = id;
+    this.method = method;
     this.sender = sender;
     this.collect = collect;
   }

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatMessage, isRequestId, maxBatchLength, maxJsonDepth, PreparedJson, parseMessage } from "./message.ts";
+import {
+  formatMessage,
+  type Invalid,
+  isRequestId,
+  maxBatchLength,
+  maxJsonDepth,
+  PreparedJson,
+  parseMessage,
+} from "./message.ts";
 
 const parse = (value: unknown) => parseMessage(typeof value === "string" ? value : JSON.stringify(value));
 
@@ -87,6 +95,41 @@ describe("parseMessage", () => {
     expect(parse(nest(1_000_000))).toMatchObject({ kind: "invalid", answer: { error: { code: -32600 } } });
     const brackets = { jsonrpc: "2.0", id: 1, method: "a", params: { text: '[{"\\'.repeat(5000) } };
     expect(parse(brackets)).toMatchObject({ kind: "request", message: brackets });
+  });
+
+  const deep = `${"[".repeat(200)}${"]".repeat(200)}`;
+  const inner = `{"id":7,"method":"inner","a":${deep}}`;
+  const ids = (text: string) => {
+    const { kind, answer, id, why } = parseMessage(text) as Invalid;
+    expect([kind, why]).toEqual(["invalid", "JSON nested deeper than 128 levels"]);
+    return answer ? { answered: answer.id } : { broken: id };
+  };
+
+  test.each<[string, unknown]>([
+    [`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${inner}}`, { answered: 1 }],
+    [`{"jsonrpc": "2.0", "id": "a-1", "method": "tools/call", "params": ${inner}}`, { answered: "a-1" }],
+    [`{"method":"tools/call","params":${inner},"jsonrpc":"2.0","id":0}`, { answered: 0 }],
+    [` {"id":-3,"params":${inner},"method":"a","jsonrpc":"2.0" }\r\n`, { answered: -3 }],
+    [`{"jsonrpc":"2.0","id":1,"result":${inner}}`, { broken: 1 }],
+    [`{"result":${inner},"jsonrpc":"2.0","id":1}`, { broken: 1 }],
+    [`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"","data":${inner}}}`, { broken: 1 }],
+  ])("finds whose it is in what is too deep: %s", (text, found) => {
+    expect(ids(text)).toEqual(found);
+  });
+
+  test.each<[string, string]>([
+    ["an id inside", `{"jsonrpc":"2.0","method":"a","params":${inner}}`],
+    ["an id inside, at its end", `{"jsonrpc":"2.0","method":"a","params":{"a":${deep},"id":7}}`],
+    ["an id behind what may be deep", `{"jsonrpc":"2.0","method":"a","params":${inner},"id":1,"more":[]}`],
+    ["an id that is none", `{"jsonrpc":"2.0","id":1.5,"method":"a","params":${inner}}`],
+    ["an id that would be rounded", `{"jsonrpc":"2.0","id":12345678901234567890,"method":"a","params":${inner}}`],
+    ["an id in a text", `{"jsonrpc":"2.0","method":"a","b":"\\",\\"id\\":7","params":${inner}}`],
+    ["a number that JSON does not have", `{"id":007,"method":"a","params":${inner}}`],
+    ["a batch", `[{"jsonrpc":"2.0","id":1,"method":"a","params":${inner}}]`],
+    ["a long method", `{"jsonrpc":"2.0","method":"${"a".repeat(1000)}","id":1,"params":${inner}}`],
+    ["no JSON", deep.slice(0, 300)],
+  ])("takes nothing else for the id of what is too deep: %s", (_, text) => {
+    expect(ids(text)).toEqual({ answered: undefined });
   });
 
   test("does not let member names do harm", () => {

@@ -43,7 +43,7 @@ export type Message = Request | Notification | Response;
 
 /**
  * One message that a peer sent, sorted. `invalid` holds the answer it deserves, if any; the request of ours that it is a
- * broken response to; the text, where that is no JSON.
+ * broken response to; the text, where that is no JSON; why it was not even read, where it was not.
  */
 export type Single =
   | { readonly kind: "request"; readonly message: Request }
@@ -56,6 +56,7 @@ export interface Invalid {
   readonly answer: ErrorResponse | undefined;
   readonly id?: RequestId | undefined;
   readonly text?: string;
+  readonly why?: string;
 }
 
 export type Incoming = Single | { readonly kind: "batch"; readonly members: readonly Single[] };
@@ -94,7 +95,9 @@ export function isRequestId(value: unknown): value is RequestId {
 /** Never throws: what cannot be read comes back as `invalid` with its answer. */
 export function parseMessage(text: string): Incoming {
   if (exceedsDepth(text)) {
-    return invalid(rpcCodes.invalidRequest, `Invalid request: JSON nested deeper than ${maxJsonDepth} levels`);
+    const why = `JSON nested deeper than ${maxJsonDepth} levels`;
+    const edges = readEdges(text.trim());
+    return { ...refuse(edges, isRequestId(edges.id) ? edges.id : undefined, why), why };
   }
   let value: unknown;
   try {
@@ -133,24 +136,26 @@ function sort(value: unknown): Single {
   const hasId = Object.hasOwn(value, "id");
   const id = hasId && isRequestId(value.id) ? value.id : undefined;
   const isRequest = Object.hasOwn(value, "method");
-  // A broken response gets no answer: two peers that correct each other would never stop.
-  const refuse = (why: string): Single =>
-    isRequest || !("result" in value || "error" in value)
-      ? invalid(rpcCodes.invalidRequest, `Invalid request: ${why}`, id)
-      : broken(id);
 
-  if (value.jsonrpc !== "2.0") return hasId || !isRequest ? refuse('"jsonrpc" must be "2.0"') : silent;
-  if (!isRequest) return sortResponse(value, id, refuse);
-  if (hasId && id === undefined) return refuse('"id" must be a string or an integer');
-  if (typeof value.method !== "string") return hasId ? refuse('"method" must be a string') : silent;
+  if (value.jsonrpc !== "2.0") return hasId || !isRequest ? refuse(value, id, '"jsonrpc" must be "2.0"') : silent;
+  if (!isRequest) return sortResponse(value, id);
+  if (hasId && id === undefined) return refuse(value, id, '"id" must be a string or an integer');
+  if (typeof value.method !== "string") return hasId ? refuse(value, id, '"method" must be a string') : silent;
   if (Object.hasOwn(value, "result") || Object.hasOwn(value, "error")) {
-    return hasId ? refuse('a request has no "result" or "error"') : silent;
+    return hasId ? refuse(value, id, 'a request has no "result" or "error"') : silent;
   }
   if (value.params !== undefined && !isObject(value.params))
-    return hasId ? refuse('"params" must be an object') : silent;
+    return hasId ? refuse(value, id, '"params" must be an object') : silent;
   return hasId
     ? { kind: "request", message: value as unknown as Request }
     : { kind: "notification", message: value as unknown as Notification };
+}
+
+/** A broken response gets no answer: two peers that correct each other would never stop. */
+function refuse(value: JsonObject, id: RequestId | undefined, why: string): Invalid {
+  return Object.hasOwn(value, "method") || !("result" in value || "error" in value)
+    ? invalid(rpcCodes.invalidRequest, `Invalid request: ${why}`, id)
+    : broken(id);
 }
 
 function broken(id: RequestId | undefined): Invalid {
@@ -160,10 +165,10 @@ function broken(id: RequestId | undefined): Invalid {
 /** A malformed notification: nobody waits for an answer, so none is given. */
 const silent = broken(undefined);
 
-function sortResponse(value: JsonObject, id: RequestId | undefined, refuse: (why: string) => Single): Single {
+function sortResponse(value: JsonObject, id: RequestId | undefined): Single {
   const hasResult = Object.hasOwn(value, "result");
   const hasError = Object.hasOwn(value, "error");
-  if (!hasResult && !hasError) return refuse('"method" is missing');
+  if (!hasResult && !hasError) return refuse(value, id, '"method" is missing');
   if (hasResult) {
     const whole = !hasError && id !== undefined && isObject(value.result);
     return whole ? { kind: "response", message: value as unknown as Response } : broken(id);
@@ -180,6 +185,17 @@ function invalid(code: number, message: string, id?: RequestId): Invalid {
   const answer: ErrorResponse =
     id === undefined ? { jsonrpc: "2.0", error: { code, message } } : { jsonrpc: "2.0", id, error: { code, message } };
   return { kind: "invalid", answer };
+}
+
+/**
+ * What a message that is too deep says of itself before its first member that may be deep, and behind its last: those who
+ * wait for an answer hear that there is none. Nothing inside is looked at, so no other id is taken for its own.
+ */
+function readEdges(text: string): JsonObject {
+  const plain = '"(?:jsonrpc|id|method)": ?(?:"[\\w./:-]*"|0|-?[1-9]\\d*)';
+  const first = new RegExp(`^{ ?(?:${plain}, ?)*"\\w*"`).exec(text.slice(0, 500));
+  const last = new RegExp(`(?:, ?${plain})* ?}$`).exec(text.slice(-500));
+  return first && last ? JSON.parse(`${first}:null${last}`) : {};
 }
 
 /** Whether JSON text is nested beyond `maxJsonDepth`: counts brackets outside strings, so that nothing deep is ever built. */

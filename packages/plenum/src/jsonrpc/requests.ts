@@ -12,8 +12,10 @@ export type Outcome =
   | { readonly kind: "timeout"; readonly afterMs: number }
   | { readonly kind: "aborted"; readonly reason: unknown }
   | { readonly kind: "lost"; readonly cause: unknown }
+  /** Params that cannot be written as JSON, or what a `Mirror` has thrown. */
+  | { readonly kind: "unsent"; readonly cause: unknown }
   /** Answered with what is no response. */
-  | { readonly kind: "broken" };
+  | { readonly kind: "broken"; readonly why?: string | undefined };
 
 export interface RequestOptions {
   readonly signal?: AbortSignal;
@@ -170,11 +172,10 @@ export function createRequests(channel: Channel, options: RequestsOptions): Requ
         if (isTimed(pending)) state.timed++;
         try {
           channel.send(params ? { jsonrpc: "2.0", id, method, params } : { jsonrpc: "2.0", id, method }, about);
-        } catch (error) {
-          if (sent.take(id)) untime(pending);
-          return reject(error);
+        } catch (cause) {
+          take(id, { kind: "unsent", cause });
         }
-        // The channel may have closed, or even answered, while it sent.
+        // The channel may have failed, closed, or even answered, while it sent.
         if (!sent.get(id)) return;
         if (signal) pending.release = onAbort(signal, () => abandon(id, { kind: "aborted", reason: signal.reason }));
         if (isTimed(pending)) arm(Math.min(pending.timeoutMs, pending.maxTimeoutMs), now);

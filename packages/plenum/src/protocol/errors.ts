@@ -132,14 +132,16 @@ export function isTellable(error: McpError): boolean {
  * @param report takes the details of that, and gives the id under which they can be found
  */
 export function toErrorObject(error: unknown, revision: Revision, report: (error: unknown) => string): ErrorObject {
-  if (!(error instanceof McpError) || !isTellable(error)) {
-    const errorId = report(error);
-    return { code: -32603, message: `Internal error (${errorId})`, data: { errorId } };
-  }
+  if (!(error instanceof McpError) || !isTellable(error)) return toHidden(report(error));
   // Data that is undefined is absent on the wire.
   const object = { code: numberIn(error, revision), message: error.message, data: error.data };
   codes.set(object, error.code);
   return object;
+}
+
+/** What the peer is told in place of what it is not told. */
+export function toHidden(errorId: string): ErrorObject {
+  return { code: -32603, message: `Internal error (${errorId})`, data: { errorId } };
 }
 
 // Codes that share a number do not all share a status.

@@ -3,10 +3,18 @@
 import type { Channel } from "../jsonrpc/channel.ts";
 import { type Answer, type Connection, type ConnectionOptions, createConnection } from "../jsonrpc/connection.ts";
 import type { Exchange } from "../jsonrpc/exchange.ts";
-import { isRequestId, type Notification, type Request, type RequestId, type Single } from "../jsonrpc/message.ts";
+import {
+  type ErrorObject,
+  isRequestId,
+  type Notification,
+  type Request,
+  type RequestId,
+  type Single,
+} from "../jsonrpc/message.ts";
 import { toLine } from "../util/quote.ts";
 import type { Change, Endpoint } from "./endpoint.ts";
 import { type Era, isStateless } from "./era.ts";
+import { toHidden } from "./errors.ts";
 import { factsOf, type Revision } from "./revisions.ts";
 import { type Common, type ServeOptions, type Serving, toCommon } from "./serving.ts";
 import { Sessioned } from "./sessioned/open.ts";
@@ -133,8 +141,8 @@ class ChannelServing implements Serving, ConnectionOptions {
     return requests.some(({ method }) => method === "initialize") ? "initialize stands alone" : undefined;
   }
 
-  onUnwritable(error: unknown): void {
-    this.#common.endpoint.report(error, { method: "an answer" });
+  onUnwritable(error: unknown, method: string): ErrorObject {
+    return toHidden(this.#common.endpoint.report(error, { method }));
   }
 
   onAbandon(requestId: RequestId, _method: string, reason: string, about: RequestId | undefined): void {

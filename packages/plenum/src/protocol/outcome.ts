@@ -22,7 +22,16 @@ export function resultOf(outcome: Outcome, what: string, heard = ""): JsonObject
       });
     }
     case "broken":
-      throw new McpError("invalid_result", `${what} was answered with what is no JSON-RPC response`);
+      throw new McpError(
+        "invalid_result",
+        `${what} was answered with ${outcome.why ?? "what is no JSON-RPC response"}`,
+      );
+    case "unsent": {
+      const { cause } = outcome;
+      if (cause instanceof McpError) throw cause;
+      const why = toLine(cause instanceof Error ? cause.message : String(cause));
+      throw new McpError("invalid_params", `${what} cannot be sent: ${why}`, { cause });
+    }
     case "timeout":
       throw new McpError(
         "timeout",

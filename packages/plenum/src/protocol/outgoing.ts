@@ -68,26 +68,23 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
       unlisten?.();
       if (token !== undefined) watchers.delete(token);
     };
-    const isFollowed = watcher || signal || onId;
-    const sent = connection.request(name, _meta || hasMembers(given) ? given : undefined, {
+    return connection.request(name, _meta || hasMembers(given) ? given : undefined, {
       timeoutMs,
       maxTimeoutMs,
-      onId: isFollowed
-        ? (id) => {
-            if (watcher) watcher.id = id;
-            if (signal) unlisten = onAbort(signal, () => connection.drop(id, signal.reason, true));
-            onId?.(id);
-          }
-        : undefined,
+      onId:
+        watcher || signal || onId
+          ? (id) => {
+              if (watcher) watcher.id = id;
+              if (signal) unlisten = onAbort(signal, () => connection.drop(id, signal.reason, true));
+              onId?.(id);
+            }
+          : undefined,
       finish(outcome) {
         end();
         if (outcome.kind === "result") return finish(outcome.result);
         return resultOf(outcome, describe(name, params), watcher?.last && describeProgress(watcher.last));
       },
-    });
-    // What could not be sent has no outcome.
-    if (isFollowed) sent.catch(end);
-    return sent as unknown as Promise<T>;
+    }) as Promise<unknown> as Promise<T>;
   }
 
   return {

@@ -3,7 +3,7 @@
 // per-peer state at all: one object serves any number of peers, and nothing can leak from one to another.
 import { isObject, type JsonObject } from "../jsonrpc/message.ts";
 import type { CacheHints, Call, Description, Endpoint, Result } from "../protocol/endpoint.ts";
-import { assertOpen, isAbort, isTellable, McpError, methodNotFound } from "../protocol/errors.ts";
+import { assertOpen, isAbort, isTellable, McpError, methodNotFound, toHidden } from "../protocol/errors.ts";
 import { assertExtensionId } from "../protocol/meta.ts";
 import { findMethod } from "../protocol/methods.ts";
 import type { Middleware, Next } from "../protocol/middleware.ts";
@@ -189,8 +189,8 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
   /** Throws what the caller may be told of. */
   function fail(error: unknown, call: Call): never {
     if (error instanceof McpError && isTellable(error)) throw error;
-    const errorId = mask(error, call.method, call.link.ended);
-    throw new McpError("internal_error", `Internal error (${errorId})`, { data: { errorId } });
+    const { message, data } = toHidden(mask(error, call.method, call.link.ended));
+    throw new McpError("internal_error", message, { data });
   }
 
   function assertResult(result: Result, call: Call): Result {

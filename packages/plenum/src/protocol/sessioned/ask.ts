@@ -54,6 +54,8 @@ export async function askClient(
   rememberPage(session, params.elicitationId);
   const given = Object.keys(params).length > 0 ? params : undefined;
   const outcome = await connection.request(ask.method, given, { about, signal, timeoutMs });
+  // A mistake of the handler's, as in what `toParams` refuses.
+  if (outcome.kind === "unsent") throw outcome.cause;
   const result = resultOf(outcome, ask.method);
   const problem = wire.check(`${stem}Result`, result, "result");
   if (problem) throw new McpError("invalid_result", `The client's answer is not valid: ${problem}`);

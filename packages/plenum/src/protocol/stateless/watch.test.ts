@@ -8,7 +8,11 @@ const all: Filter = { toolsListChanged: true, resourceSubscriptions: ["x:a", "x:
 
 function open(options: Partial<Watch> = {}) {
   const told: [string, JsonObject][] = [];
-  const exchange = new Exchange({ notify: (method, params) => void told.push([method, params]) }, "L", undefined);
+  const exchange = new Exchange(
+    { notify: (method, params) => void told.push([method, params]) },
+    { id: "L", method: "subscriptions/listen" },
+    undefined,
+  );
   const watch: Watch = {
     subscriptions: new Set(),
     oneStream: true,

@@ -3,15 +3,14 @@
 import type { Answer } from "../../jsonrpc/connection.ts";
 import { Exchange, type Notifier } from "../../jsonrpc/exchange.ts";
 import {
+  type ErrorObject,
   formatMessage,
   type JsonObject,
-  type Message,
   type Request,
-  type RequestId,
   type Response,
 } from "../../jsonrpc/message.ts";
 import type { Endpoint, Sender } from "../../protocol/endpoint.ts";
-import { statusOf } from "../../protocol/errors.ts";
+import { statusOf, toHidden } from "../../protocol/errors.ts";
 import type { Bag } from "../../util/bag.ts";
 import { formatEvent } from "./event.ts";
 import type { EventSink } from "./exchange.ts";
@@ -77,7 +76,7 @@ export class Answering implements Notifier, Beating {
     batch?: { readonly refusals: readonly Response[] },
   ): void {
     const answering = new Answering(ground, rules, reply, batch !== undefined, requests.length);
-    for (const refusal of batch?.refusals ?? []) answering.#responses.push(answering.#format(refusal));
+    for (const refusal of batch?.refusals ?? []) answering.#responses.push(formatMessage(refusal));
     reply.onGone(() => {
       if (answering.#running > 0) ground.left.add(answering);
       if (rules.endsWithClient) answering.cancel(new DOMException("The client closed the connection", "AbortError"));
@@ -85,7 +84,7 @@ export class Answering implements Notifier, Beating {
     // An error that comes first has its status even there: so nothing is said before there is something to say.
     if (ground.settings.answers === "stream" && !rules.hasStatus) answering.#stream();
     // All of them are known before the first can be answered.
-    for (const { id } of requests) answering.#exchanges.push(new Exchange(answering, id, sender));
+    for (const request of requests) answering.#exchanges.push(new Exchange(answering, request, sender));
     for (const [index, request] of requests.entries()) answering.#run(request, answering.#exchanges[index] as Exchange);
   }
 
@@ -94,12 +93,12 @@ export class Answering implements Notifier, Beating {
     try {
       given = this.#rules.run(request, exchange);
     } catch (error) {
-      given = this.#fail(error);
+      given = this.#fail(error, exchange);
     }
     if (given instanceof Promise)
       given.then(
         (answer) => this.#end(exchange, answer),
-        (error) => this.#end(exchange, this.#fail(error)),
+        (error) => this.#end(exchange, this.#fail(error, exchange)),
       );
     else this.#end(exchange, given);
   }
@@ -112,9 +111,9 @@ export class Answering implements Notifier, Beating {
     exchange.end();
     if (this.#rules.hasStatus && "error" in answer) this.#status = statusOf(answer.error);
     try {
-      this.#write(exchange.id, answer);
+      this.#write(exchange, answer);
     } catch (error) {
-      this.#fail(error);
+      this.#fail(error, exchange);
     }
   }
 
@@ -140,7 +139,7 @@ export class Answering implements Notifier, Beating {
       if (exchange.ended) continue;
       const error = { code: -32603, message };
       exchange.end(new DOMException(message, "AbortError"));
-      this.#write(exchange.id, { error });
+      this.#write(exchange, { error });
     }
   }
 
@@ -149,10 +148,8 @@ export class Answering implements Notifier, Beating {
     this.#sink = this.#reply.stream();
   }
 
-  #write(id: RequestId, answer: Answer): void {
-    const text = this.#format(
-      "result" in answer ? { jsonrpc: "2.0", id, result: answer.result } : { jsonrpc: "2.0", id, error: answer.error },
-    );
+  #write(exchange: Exchange, answer: Answer): void {
+    const text = this.#format(exchange, answer);
     if (this.#ground.settings.answers === "stream" && this.#status === 200) this.#stream();
     this.#responses.push(text);
     // The stream may have begun between two answers of a batch. At once: none of them is late because of the others.
@@ -168,17 +165,21 @@ export class Answering implements Notifier, Beating {
     else this.#reply.json(this.#status, text);
   }
 
-  #format(response: Response): string {
+  #format(exchange: Exchange, answer: Answer): string {
+    const { id } = exchange;
     try {
-      return formatMessage(response as Message);
+      return formatMessage(
+        "result" in answer
+          ? { jsonrpc: "2.0", id, result: answer.result }
+          : { jsonrpc: "2.0", id, error: answer.error },
+      );
     } catch (error) {
-      return formatMessage({ jsonrpc: "2.0", id: response.id as RequestId, ...this.#fail(error) } as Message);
+      return formatMessage({ jsonrpc: "2.0", id, ...this.#fail(error, exchange) });
     }
   }
 
-  #fail(error: unknown): { readonly error: { code: number; message: string } } {
-    const id = this.#ground.endpoint.report(error, { method: "an answer" });
-    return { error: { code: -32603, message: `Internal error (${id})` } };
+  #fail(error: unknown, about: Exchange): { readonly error: ErrorObject } {
+    return { error: toHidden(this.#ground.endpoint.report(error, about)) };
   }
 
   #close(): void {
