@@ -33,6 +33,35 @@ describe("options", () => {
     server.tool("t", { visible: undefined } as never, () => "");
   });
 
+  test("that are unknown are refused with the names of those that there are", () => {
+    const { server } = createQuietServer();
+    const problemOf = (run: () => unknown): string => {
+      try {
+        return `none: ${run()}`;
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const add = {
+      tool: (options: Obj) => server.tool("t", options, () => ""),
+      prompt: (options: Obj) => server.prompt("t", options, () => ""),
+      resource: (options: Obj) => server.resource("a:{t}", options, () => ""),
+    };
+    const names = Object.entries(add).map(([what, register]) => {
+      const message = problemOf(() => register({ inptu: {} }));
+      expect(message).toContain(': option "inptu" is unknown; there are ');
+      const known = message.split("there are ")[1]?.split(", ") ?? [];
+      // Whatever is wrong with the value, the name is none.
+      for (const name of known) expect(problemOf(() => register({ [name]: 1n }))).not.toContain("is unknown");
+      return [what, known.length];
+    });
+    expect(names).toEqual([
+      ["tool", 8],
+      ["prompt", 7],
+      ["resource", 12],
+    ]);
+  });
+
   test.each([
     { logsPerSecond: 0 },
     { logsPerSecond: Number.NaN },

@@ -98,7 +98,13 @@ function defineResource(
   return {
     source,
     template,
-    definition: toDefinition(what, template ? "ResourceTemplate" : "Resource", published, rest),
+    definition: toDefinition(
+      what,
+      template ? "ResourceTemplate" : "Resource",
+      published,
+      rest,
+      "name, title, description, mimeType, size, annotations, icons, meta, cache, list, complete",
+    ),
     mimeType,
     cache: cache ? toCacheHints(cache, what) : unshared(rest),
     complete: (complete ?? {}) as ResourceEntry["complete"],

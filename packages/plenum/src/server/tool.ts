@@ -78,7 +78,8 @@ function defineTool(
     icons,
     _meta: meta,
   };
-  const definition = toDefinition<Tool>(`tool "${name}"`, "Tool", published, rest);
+  const known = "title, description, input, output, annotations, icons, meta";
+  const definition = toDefinition<Tool>(`tool "${name}"`, "Tool", published, rest, known);
   return {
     definition,
     input: args,
