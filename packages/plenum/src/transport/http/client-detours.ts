@@ -132,7 +132,7 @@ export function createDetours(ground: DetourGround): Detours {
     const isLost = isOpening && status === 404 && refusal.id === undefined;
     if (isOurs && !isBusy && !isLost && ![401, 403].includes(status)) return ground.answer(id, error);
     const isEra = status < 500 ? ![401, 403, 407].includes(status) && !isPassing(status) : status === 501;
-    if (isEra && ground.refuseProbe(post, `HTTP ${status}${refusal.excerpt}${toAdvice(status)}`)) return;
+    if (isEra && ground.refuseProbe(post, `HTTP ${status}${refusal.excerpt}${toAdvice(refusal)}`)) return;
     throw toRefused(refusal, whatOf(post), oldProblem);
   }
 

@@ -76,6 +76,15 @@ describe("what a server sends back", () => {
     }
   });
 
+  test("gets advice about authorization, unless it is about where the request goes or comes from", async () => {
+    const advised = async (message: string) =>
+      toRefused(await read(JSON.stringify({ jsonrpc: "2.0", error: { code: 1, message } }), 403), "ping").message;
+    for (const about of ["Forbidden", "The ghost writer may not do that"])
+      expect(await advised(about)).toContain("another authorization may help");
+    for (const about of ['Host "a.example" is not allowed', "Invalid Origin header: https://b.example"])
+      expect(await advised(about)).toMatch(/"$/);
+  });
+
   test("is read as it came: what is short spoils nothing", async () => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 2, error: { code: -32602, message: "bad args" } });
     const found = await read(body, 400, { "content-type": "application/json" }, "2");

@@ -110,18 +110,19 @@ export function isRefusal(error: unknown): boolean {
  * @param old why the older transport cannot be used in its place, where that is of interest
  */
 export function toRefused(refusal: HttpRefusal, what: string, old?: string): McpError {
-  const { status, statusText, excerpt, realm } = refusal;
+  const { status, statusText, excerpt } = refusal;
   const besides = old === undefined ? "" : `. HTTP+SSE was tried as well: ${old}`;
   const said = `${what} was answered with HTTP ${status}${statusText && ` ${statusText}`}${excerpt}${besides}`;
-  return new McpError("peer_error", said + toAdvice(status, realm), { data: { status } });
+  return new McpError("peer_error", said + toAdvice(refusal), { data: { status } });
 }
 
 /** What can be done about it, as a sentence behind what was said. */
-export function toAdvice(status: number, realm?: string): string {
+export function toAdvice({ status, excerpt, realm }: HttpRefusal): string {
   const where = realm === undefined ? "" : ` for ${quote(realm)}`;
   if (status === 401)
     return `. The server wants to know who you are${where}: give { url, headers: { authorization: … } }, or a fetch that authorizes`;
-  if (status === 403)
+  // Who is refused for where he calls, or from where, can do nothing by saying who he is.
+  if (status === 403 && !/\b(?:host|origin)\b/i.test(excerpt))
     return `. The server does not let you do this${where}: another authorization may help, or its owner`;
   if (status === 404) return ". Is the path of the URL right? Many servers are at /mcp";
   if (status === 429) return ". Send less, or later";
