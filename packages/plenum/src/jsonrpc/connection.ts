@@ -304,34 +304,21 @@ class PeerConnection implements Connection, Notifier {
     about: RequestId | undefined,
     asked?: Asked | readonly Asked[],
   ): void {
-    let trouble: unknown;
     try {
       this.#channel.send(answers, about);
-      return;
-    } catch (error) {
-      trouble = error;
-    }
-    const fail = ({ id }: Response, error: unknown): Response => {
-      const method = [asked].flat().find((one) => one?.id === id)?.method ?? "an answer";
-      const told = this.#options.onUnwritable?.(error, method) ?? internalError.error;
-      return { jsonrpc: "2.0", ...(id !== undefined && { id }), error: told };
-    };
-    // A failure in place of what cannot be written as JSON (a BigInt, a cycle).
-    const mend = (response: Response): Response => {
-      try {
-        formatMessage(response);
-        return response;
-      } catch (error) {
-        return fail(response, error);
-      }
-    };
-    for (const step of [mend, (response: Response) => fail(response, trouble)]) {
-      try {
-        this.#channel.send("length" in answers ? answers.map(step) : step(answers), about);
-        return;
-      } catch {
-        // Of a failure nothing is left that could not be written.
-      }
+    } catch {
+      // What can be written is copied: it cannot change its mind. The rest fails, such as a BigInt or a cycle.
+      const mend = (response: Response): Response => {
+        try {
+          return JSON.parse(formatMessage(response));
+        } catch (cause) {
+          const { id } = response;
+          const method = [asked].flat().find((one) => one?.id === id)?.method ?? "an answer";
+          const error = this.#options.onUnwritable?.(cause, method) ?? internalError.error;
+          return { jsonrpc: "2.0", id, error };
+        }
+      };
+      this.#channel.send("length" in answers ? answers.map(mend) : mend(answers), about);
     }
   }
 
@@ -395,7 +382,7 @@ const internalError = { error: { code: rpcCodes.internalError, message: "Interna
 
 function refusal(why: string, id?: RequestId): ErrorResponse {
   const error = { code: rpcCodes.invalidRequest, message: `Invalid request: ${why}` };
-  return { jsonrpc: "2.0", ...(id !== undefined && { id }), error };
+  return { jsonrpc: "2.0", id, error };
 }
 
 function mixed(members: readonly Single[]): string | undefined {

@@ -31,10 +31,10 @@ export interface SuccessResponse {
   readonly result: JsonObject | PreparedJson;
 }
 
-/** The id is absent when the request's own could not be read; it is never null. */
+/** The id is absent, or undefined, when the request's own could not be read; it is never null. */
 export interface ErrorResponse {
   readonly jsonrpc: "2.0";
-  readonly id?: RequestId;
+  readonly id?: RequestId | undefined;
   readonly error: ErrorObject;
 }
 
@@ -96,8 +96,7 @@ export function isRequestId(value: unknown): value is RequestId {
 export function parseMessage(text: string): Incoming {
   if (exceedsDepth(text)) {
     const why = `JSON nested deeper than ${maxJsonDepth} levels`;
-    const edges = readEdges(text.trim());
-    return { ...refuse(edges, isRequestId(edges.id) ? edges.id : undefined, why), why };
+    return { ...refuse(readEdges(text.trim()), why), why };
   }
   let value: unknown;
   try {
@@ -137,22 +136,23 @@ function sort(value: unknown): Single {
   const id = hasId && isRequestId(value.id) ? value.id : undefined;
   const isRequest = Object.hasOwn(value, "method");
 
-  if (value.jsonrpc !== "2.0") return hasId || !isRequest ? refuse(value, id, '"jsonrpc" must be "2.0"') : silent;
+  if (value.jsonrpc !== "2.0") return hasId || !isRequest ? refuse(value, '"jsonrpc" must be "2.0"') : silent;
   if (!isRequest) return sortResponse(value, id);
-  if (hasId && id === undefined) return refuse(value, id, '"id" must be a string or an integer');
-  if (typeof value.method !== "string") return hasId ? refuse(value, id, '"method" must be a string') : silent;
+  if (hasId && id === undefined) return refuse(value, '"id" must be a string or an integer');
+  if (typeof value.method !== "string") return hasId ? refuse(value, '"method" must be a string') : silent;
   if (Object.hasOwn(value, "result") || Object.hasOwn(value, "error")) {
-    return hasId ? refuse(value, id, 'a request has no "result" or "error"') : silent;
+    return hasId ? refuse(value, 'a request has no "result" or "error"') : silent;
   }
   if (value.params !== undefined && !isObject(value.params))
-    return hasId ? refuse(value, id, '"params" must be an object') : silent;
+    return hasId ? refuse(value, '"params" must be an object') : silent;
   return hasId
     ? { kind: "request", message: value as unknown as Request }
     : { kind: "notification", message: value as unknown as Notification };
 }
 
 /** A broken response gets no answer: two peers that correct each other would never stop. */
-function refuse(value: JsonObject, id: RequestId | undefined, why: string): Invalid {
+function refuse(value: JsonObject, why: string): Invalid {
+  const id = isRequestId(value.id) ? value.id : undefined;
   return Object.hasOwn(value, "method") || !("result" in value || "error" in value)
     ? invalid(rpcCodes.invalidRequest, `Invalid request: ${why}`, id)
     : broken(id);
@@ -168,7 +168,7 @@ const silent = broken(undefined);
 function sortResponse(value: JsonObject, id: RequestId | undefined): Single {
   const hasResult = Object.hasOwn(value, "result");
   const hasError = Object.hasOwn(value, "error");
-  if (!hasResult && !hasError) return refuse(value, id, '"method" is missing');
+  if (!hasResult && !hasError) return refuse(value, '"method" is missing');
   if (hasResult) {
     const whole = !hasError && id !== undefined && isObject(value.result);
     return whole ? { kind: "response", message: value as unknown as Response } : broken(id);
@@ -182,9 +182,7 @@ function sortResponse(value: JsonObject, id: RequestId | undefined): Single {
 }
 
 function invalid(code: number, message: string, id?: RequestId): Invalid {
-  const answer: ErrorResponse =
-    id === undefined ? { jsonrpc: "2.0", error: { code, message } } : { jsonrpc: "2.0", id, error: { code, message } };
-  return { kind: "invalid", answer };
+  return { kind: "invalid", answer: { jsonrpc: "2.0", id, error: { code, message } } };
 }
 
 /**
@@ -192,10 +190,11 @@ function invalid(code: number, message: string, id?: RequestId): Invalid {
  * wait for an answer hear that there is none. Nothing inside is looked at, so no other id is taken for its own.
  */
 function readEdges(text: string): JsonObject {
-  const plain = '"(?:jsonrpc|id|method)": ?(?:"[\\w./:-]*"|0|-?[1-9]\\d*)';
-  const first = new RegExp(`^{ ?(?:${plain}, ?)*"\\w*"`).exec(text.slice(0, 500));
-  const last = new RegExp(`(?:, ?${plain})* ?}$`).exec(text.slice(-500));
-  return first && last ? JSON.parse(`${first}:null${last}`) : {};
+  const [, first, last] =
+    /^({ ?(?:"(?:jsonrpc|id|method)": ?(?:"[\w./:-]*"|0|-?[1-9]\d*), ?)*"\w*").*?((?:, ?"(?:jsonrpc|id|method)": ?(?:"[\w./:-]*"|0|-?[1-9]\d*))* ?})$/s.exec(
+      `${text.slice(0, 500)}\n${text.slice(-500)}`,
+    ) ?? [];
+  return first ? JSON.parse(`${first}:null${last}`) : {};
 }
 
 /** Whether JSON text is nested beyond `maxJsonDepth`: counts brackets outside strings, so that nothing deep is ever built. */

@@ -16,14 +16,14 @@ export function assertFunction(value: unknown, what: string): void {
  * What is published of an entry, as plain JSON: a mistake is found when it is registered, since later it would break
  * the whole list. Frozen, since it goes to many callers, and nobody may change it for another. Throws a TypeError.
  * @param rest options that are not published: `visible`, or a misspelling
- * @param known the names of all others, for who misspells one
+ * @param more options that not every entry has, for who misspells one
  */
-export function toDefinition<D>(what: string, shape: string, definition: JsonObject, rest: object = {}, known = ""): D {
+export function toDefinition<D>(what: string, shape: string, definition: JsonObject, rest: object = {}, more = ""): D {
   for (const [key, value] of Object.entries(rest)) {
     const isVisible = key === "visible";
     if (!isVisible || (value !== undefined && typeof value !== "function"))
       throw new TypeError(
-        `${what}: option "${key}" is ${isVisible ? "no function" : `unknown; there are ${known}, visible`}`,
+        `${what}: option "${key}" is ${isVisible ? "no function" : `unknown; there are ${more}title, description, icons, meta, visible`}`,
       );
   }
   const problem = wireOf("2026-07-28").check(shape, definition);

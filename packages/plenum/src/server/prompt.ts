@@ -93,7 +93,7 @@ function definePrompt(
     _meta: meta,
   };
   return {
-    definition: toDefinition(what, "Prompt", published, rest, "title, description, arguments, icons, meta, complete"),
+    definition: toDefinition(what, "Prompt", published, rest, "arguments, complete, "),
     input,
     complete: complete ?? {},
     names,

@@ -103,7 +103,7 @@ function defineResource(
       template ? "ResourceTemplate" : "Resource",
       published,
       rest,
-      "name, title, description, mimeType, size, annotations, icons, meta, cache, list, complete",
+      "name, mimeType, size, annotations, cache, list, complete, ",
     ),
     mimeType,
     cache: cache ? toCacheHints(cache, what) : unshared(rest),

@@ -78,8 +78,7 @@ function defineTool(
     icons,
     _meta: meta,
   };
-  const known = "title, description, input, output, annotations, icons, meta";
-  const definition = toDefinition<Tool>(`tool "${name}"`, "Tool", published, rest, known);
+  const definition = toDefinition<Tool>(`tool "${name}"`, "Tool", published, rest, "input, output, annotations, ");
   return {
     definition,
     input: args,

@@ -1,6 +1,6 @@
 // One HTTP exchange as the core answers it: JSON, an empty answer, or a stream of events that is kept alive and given up when
 // its reader does not keep up.
-import { type ErrorResponse, formatMessage, type RequestId } from "../../jsonrpc/message.ts";
+import { formatMessage, type RequestId } from "../../jsonrpc/message.ts";
 import { keepAlive } from "./event.ts";
 import { type EventSink, type Headers, HttpFault, noSink, type Outlet } from "./exchange.ts";
 import { eventHeaders, jsonHeaders } from "./headers.ts";
@@ -59,12 +59,7 @@ export class Reply {
 
   /** What was wrong, as a JSON-RPC error. Its text is ours: nothing of the request is in it. */
   fault({ status, message, rpcCode, headers }: HttpFault, id?: RequestId): void {
-    const error: ErrorResponse = {
-      jsonrpc: "2.0",
-      ...(id !== undefined && { id }),
-      error: { code: rpcCode, message },
-    };
-    this.json(status, formatMessage(error), headers);
+    this.json(status, formatMessage({ jsonrpc: "2.0", id, error: { code: rpcCode, message } }), headers);
   }
 
   /** Whatever a page says. */

@@ -34,7 +34,7 @@ export function createStateless(endpoint: Endpoint, settings: HttpSettings, grou
 
   function refuse(cause: unknown, { id, method }: Notification & { readonly id?: RequestId }, reply: Reply): void {
     const error = toErrorObject(cause, "2026-07-28", (hidden) => endpoint.report(hidden, { method }));
-    reply.json(statusOf(error), formatMessage({ jsonrpc: "2.0", ...(id !== undefined && { id }), error }));
+    reply.json(statusOf(error), formatMessage({ jsonrpc: "2.0", id, error }));
   }
 
   function answer(request: Request, head: HttpHead, auth: AuthInfo | undefined, reply: Reply): void {
