@@ -15,6 +15,7 @@ import {
   type Request,
   type RequestId,
   type Response,
+  refusal,
   rpcCodes,
   type Single,
 } from "./message.ts";
@@ -379,11 +380,6 @@ function toAbort(reason: string): DOMException {
 }
 
 const internalError = { error: { code: rpcCodes.internalError, message: "Internal error" } } as const;
-
-function refusal(why: string, id?: RequestId): ErrorResponse {
-  const error = { code: rpcCodes.invalidRequest, message: `Invalid request: ${why}` };
-  return { jsonrpc: "2.0", id, error };
-}
 
 function mixed(members: readonly Single[]): string | undefined {
   const kinds = new Set(members.map(({ kind }) => kind));

@@ -96,13 +96,15 @@ export function isRequestId(value: unknown): value is RequestId {
 export function parseMessage(text: string): Incoming {
   if (exceedsDepth(text)) {
     const why = `JSON nested deeper than ${maxJsonDepth} levels`;
-    return { ...refuse(readEdges(text.trim()), why), why };
+    // Without an id at its edges it may have one inside: it is answered all the same.
+    return { ...refuse({ id: null, ...readEdges(text.trim()) }, why), why };
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { ...invalid(rpcCodes.parseError, "Parse error: the message is not valid JSON"), text };
+    const error = { code: rpcCodes.parseError, message: "Parse error: the message is not valid JSON" };
+    return { kind: "invalid", answer: { jsonrpc: "2.0", error }, text };
   }
   return toIncoming(value);
 }
@@ -110,10 +112,8 @@ export function parseMessage(text: string): Incoming {
 /** Sorts a value that is parsed already. */
 export function toIncoming(value: unknown): Incoming {
   if (!Array.isArray(value)) return sort(value);
-  if (value.length === 0) return invalid(rpcCodes.invalidRequest, "Invalid request: a batch must not be empty");
-  if (value.length > maxBatchLength) {
-    return invalid(rpcCodes.invalidRequest, `Invalid request: a batch holds at most ${maxBatchLength} messages`);
-  }
+  if (value.length === 0) return invalid("a batch must not be empty");
+  if (value.length > maxBatchLength) return invalid(`a batch holds at most ${maxBatchLength} messages`);
   return { kind: "batch", members: value.map(sort) };
 }
 
@@ -130,59 +130,62 @@ function isBatch(message: Message | readonly Message[]): message is readonly Mes
   return Array.isArray(message);
 }
 
-function sort(value: unknown): Single {
-  if (!isObject(value)) return invalid(rpcCodes.invalidRequest, "Invalid request: a message must be a JSON object");
-  const hasId = Object.hasOwn(value, "id");
-  const id = hasId && isRequestId(value.id) ? value.id : undefined;
-  const isRequest = Object.hasOwn(value, "method");
+/** The error for what is no message that may come now. */
+export function refusal(why: string, id?: RequestId): ErrorResponse {
+  return { jsonrpc: "2.0", id, error: { code: rpcCodes.invalidRequest, message: `Invalid request: ${why}` } };
+}
 
-  if (value.jsonrpc !== "2.0") return hasId || !isRequest ? refuse(value, '"jsonrpc" must be "2.0"') : silent;
-  if (!isRequest) return sortResponse(value, id);
-  if (hasId && id === undefined) return refuse(value, '"id" must be a string or an integer');
-  if (typeof value.method !== "string") return hasId ? refuse(value, '"method" must be a string') : silent;
-  if (Object.hasOwn(value, "result") || Object.hasOwn(value, "error")) {
-    return hasId ? refuse(value, 'a request has no "result" or "error"') : silent;
-  }
-  if (value.params !== undefined && !isObject(value.params))
-    return hasId ? refuse(value, '"params" must be an object') : silent;
+function sort(value: unknown): Single {
+  if (!isObject(value)) return invalid("a message must be a JSON object");
+  const hasId = Object.hasOwn(value, "id");
+  if (value.jsonrpc !== "2.0") return refuse(value, '"jsonrpc" must be "2.0"');
+  if (!Object.hasOwn(value, "method")) return sortResponse(value);
+  if (hasId && !isRequestId(value.id)) return refuse(value, '"id" must be a string or an integer');
+  if (typeof value.method !== "string") return refuse(value, '"method" must be a string');
+  if (Object.hasOwn(value, "result") || Object.hasOwn(value, "error"))
+    return refuse(value, 'a request has no "result" or "error"');
+  if (value.params !== undefined && !isObject(value.params)) return refuse(value, '"params" must be an object');
   return hasId
     ? { kind: "request", message: value as unknown as Request }
     : { kind: "notification", message: value as unknown as Notification };
 }
 
-/** A broken response gets no answer: two peers that correct each other would never stop. */
+/**
+ * What is wrong with a request gets an answer. A malformed notification gets none, since nobody waits for it; nor does a
+ * broken response: two peers that correct each other would never stop.
+ */
 function refuse(value: JsonObject, why: string): Invalid {
-  const id = isRequestId(value.id) ? value.id : undefined;
-  return Object.hasOwn(value, "method") || !("result" in value || "error" in value)
-    ? invalid(rpcCodes.invalidRequest, `Invalid request: ${why}`, id)
-    : broken(id);
+  const isAnswered = Object.hasOwn(value, "method")
+    ? Object.hasOwn(value, "id")
+    : !("result" in value || "error" in value);
+  return isAnswered ? invalid(why, idOf(value)) : broken(value);
 }
 
-function broken(id: RequestId | undefined): Invalid {
-  return { kind: "invalid", answer: undefined, id };
+function broken(value: JsonObject): Invalid {
+  return { kind: "invalid", answer: undefined, id: idOf(value) };
 }
 
-/** A malformed notification: nobody waits for an answer, so none is given. */
-const silent = broken(undefined);
+function idOf({ id }: JsonObject): RequestId | undefined {
+  return isRequestId(id) ? id : undefined;
+}
 
-function sortResponse(value: JsonObject, id: RequestId | undefined): Single {
+function sortResponse(value: JsonObject): Single {
   const hasResult = Object.hasOwn(value, "result");
   const hasError = Object.hasOwn(value, "error");
   if (!hasResult && !hasError) return refuse(value, '"method" is missing');
-  if (hasResult) {
-    const whole = !hasError && id !== undefined && isObject(value.result);
-    return whole ? { kind: "response", message: value as unknown as Response } : broken(id);
-  }
-  const error = value.error;
-  const whole = isObject(error) && Number.isInteger(error.code) && typeof error.message === "string";
-  if (!whole) return broken(id);
-  // Peers that follow JSON-RPC to the letter write `id: null` where they could not read ours.
-  if (id === undefined && value.id !== undefined && value.id !== null) return silent;
-  return { kind: "response", message: value as unknown as Response };
+  const { id, error } = value;
+  const isWhole = hasResult
+    ? !hasError && isRequestId(id) && isObject(value.result)
+    : isObject(error) &&
+      Number.isInteger(error.code) &&
+      typeof error.message === "string" &&
+      // Peers that follow JSON-RPC to the letter write `id: null` where they could not read ours.
+      (isRequestId(id) || id === undefined || id === null);
+  return isWhole ? { kind: "response", message: value as unknown as Response } : broken(value);
 }
 
-function invalid(code: number, message: string, id?: RequestId): Invalid {
-  return { kind: "invalid", answer: { jsonrpc: "2.0", id, error: { code, message } } };
+function invalid(why: string, id?: RequestId): Invalid {
+  return { kind: "invalid", answer: refusal(why, id) };
 }
 
 /**

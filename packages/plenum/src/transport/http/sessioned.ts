@@ -1,6 +1,6 @@
 // Streamable HTTP of 2025-03-26 to 2025-11-25: a session opened by initialize, POST for what the client says, GET for what it
 // listens to, DELETE for the end. Specification: basic/transports § Streamable HTTP.
-import { formatMessage, type Incoming, type RequestId } from "../../jsonrpc/message.ts";
+import { formatMessage, type Incoming, type RequestId, refusal } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { serveMany } from "../../protocol/negotiate.ts";
 import { toPrincipal } from "../../protocol/principal.ts";
@@ -105,8 +105,7 @@ export function createSessioned(
       const ids = idsOf(incoming, session.serving.revision());
       const taken = ids.find((id) => session.isOpen(id));
       if (taken !== undefined) {
-        const error = { code: -32600, message: "Invalid request: this id is still open" };
-        return reply.json(400, formatMessage({ jsonrpc: "2.0", id: taken, error }));
+        return reply.json(400, formatMessage(refusal("this id is still open", taken)));
       }
       // Of all sessions together: to open one more costs nothing. Who cancels, or ends a session, is let in.
       if (ids.length > 0 && left.size >= maxInFlight)

@@ -1,6 +1,6 @@
 // Streamable HTTP of 2025-03-26 to 2025-11-25 without sessions: any process can answer any request. Nothing can be asked of
 // the client, and nothing reaches it outside its requests.
-import type { ErrorResponse, Incoming, Request, RequestId } from "../../jsonrpc/message.ts";
+import { type ErrorResponse, type Incoming, type Request, type RequestId, refusal } from "../../jsonrpc/message.ts";
 import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { factsOf, type Revision, sessionedOf } from "../../protocol/revisions.ts";
 import { serveUnbound } from "../../protocol/sessioned/each.ts";
@@ -47,8 +47,7 @@ export function createSessionless(endpoint: Endpoint, settings: HttpSettings, gr
     );
     for (const request of requestsOf(incoming.members)) {
       const { id } = request;
-      const error = { code: -32600, message: "Invalid request: this id is still open" };
-      if (requests.has(id)) refusals.push({ jsonrpc: "2.0", id, error });
+      if (requests.has(id)) refusals.push(refusal("this id is still open", id));
       else requests.set(id, request);
     }
     if (requests.size === 0) return reply.empty(202);
