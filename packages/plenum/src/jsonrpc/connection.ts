@@ -305,21 +305,38 @@ class PeerConnection implements Connection, Notifier {
     about: RequestId | undefined,
     asked?: Asked | readonly Asked[],
   ): void {
+    let trouble: unknown;
     try {
       this.#channel.send(answers, about);
-    } catch {
-      // What can be written is copied: it cannot change its mind. The rest fails, such as a BigInt or a cycle.
-      const mend = (response: Response): Response => {
-        try {
-          return JSON.parse(formatMessage(response));
-        } catch (cause) {
-          const { id } = response;
-          const method = [asked].flat().find((one) => one?.id === id)?.method ?? "an answer";
-          const error = this.#options.onUnwritable?.(cause, method) ?? internalError.error;
-          return { jsonrpc: "2.0", id, error };
-        }
-      };
-      this.#channel.send("length" in answers ? answers.map(mend) : mend(answers), about);
+      return;
+    } catch (error) {
+      trouble = error;
+    }
+    const tell = (cause: unknown, id: RequestId | undefined): ErrorObject => {
+      const method = [asked].flat().find((one) => one?.id === id)?.method ?? "an answer";
+      return this.#options.onUnwritable?.(cause, method) ?? internalError.error;
+    };
+    // A failure in place of what cannot be written as JSON (a BigInt, a cycle); then, told once, of all: they are too long together.
+    const mend = (response: Response): Response => {
+      try {
+        formatMessage(response);
+        return response;
+      } catch (error) {
+        return { jsonrpc: "2.0", id: response.id, error: tell(error, response.id) };
+      }
+    };
+    let error: ErrorObject | undefined;
+    const fail = ({ id }: Response): Response => {
+      error ??= tell(trouble, id);
+      return { jsonrpc: "2.0", id, error };
+    };
+    for (const step of [mend, fail]) {
+      try {
+        this.#channel.send("length" in answers ? answers.map(step) : step(answers), about);
+        return;
+      } catch {
+        // Of a failure nothing is left that could not be written.
+      }
     }
   }
 
