@@ -1,7 +1,7 @@
 // Faults of the text: what is no JSON, and JSON that is strange but right.
 import type { Revision } from "plenum";
 import { request } from "../target.ts";
-import { answered, type Case, invalidParams, noId, parseError, raw } from "./case.ts";
+import { answered, type Case, invalidParams, invalidRequest, noId, parseError, raw } from "./case.ts";
 
 const echo = (revision: Revision, message = "hi"): string =>
   JSON.stringify(request(revision, "tools/call", { name: "echo", arguments: { message } }));
@@ -107,8 +107,8 @@ const strange: readonly Case[] = [
   raw("duplicate params: the last ones count", patched('"params":', '"params":[],"params":'), answered),
   raw("100 levels", patched('"message":"hi"', `"message":"hi","deep":${nested(100)}`), answered),
   raw("125 levels inside three", patched('"message":"hi"', `"message":"hi","deep":${nested(125)}`), answered),
-  raw("126 levels inside three", patched('"message":"hi"', `"message":"hi","deep":${nested(126)}`), noId),
-  raw("10 000 levels", patched('"message":"hi"', `"message":"hi","deep":${nested(10_000)}`), noId),
+  raw("126 levels inside three", patched('"message":"hi"', `"message":"hi","deep":${nested(126)}`), invalidRequest),
+  raw("10 000 levels", patched('"message":"hi"', `"message":"hi","deep":${nested(10_000)}`), invalidRequest),
   raw("100 000 opening brackets", "[".repeat(100_000), noId),
   raw("100 000 opening objects", '{"a":'.repeat(100_000), noId),
   raw("100 000 closing brackets", "]".repeat(100_000), parseError),

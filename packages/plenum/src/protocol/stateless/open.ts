@@ -34,11 +34,14 @@ function toCopy<T>(value: T): T {
 /** What only a client that begins in the wrong way is told. */
 const loadRefusals = () => import("../refusals.ts");
 
-/** What only listen requests take. What changes while it is loaded is kept for them. */
+let watching: Promise<typeof import("./watch.ts")> | undefined;
+
+/** What only listen requests take, for all by one promise: they go on in their order. What changes meanwhile is kept for them. */
 function loadWatching({ subscriptions }: Watch, missed: Told[]): Promise<typeof import("./watch.ts")> {
   const early: Subscription = { size: 0, changed: (change) => missed.push(change), end() {} };
   subscriptions.add(early);
-  return import("./watch.ts").finally(() => subscriptions.delete(early));
+  watching ??= import("./watch.ts");
+  return watching.finally(() => subscriptions.delete(early));
 }
 
 export function openStateless(ground: Ground): Era {
