@@ -21,7 +21,7 @@ const start = (target: Target, variant: string, tools: number): Promise<Server> 
 /** CPU time of one call, in microseconds. */
 async function costOf(server: Server, ms: number): Promise<number> {
   if (server.http) return (await load(server.http, inFlight, ms, server.http.peer.echo())).cpuUs;
-  const count = Math.max(1_000, ms * 10);
+  const count = Math.max(1_000, Math.round(ms * 10));
   const cpu = cpuMs(server.pid);
   await server.stdio?.pipeline(count, inFlight);
   return ((cpuMs(server.pid) - cpu) * 1000) / count;

@@ -9,7 +9,7 @@ const before = 10_000;
 const counted = 100_000;
 const inFlight = 64;
 /** A server that takes longer is given fewer. */
-const maxMs = 40_000;
+const maxMs = 15_000;
 
 /** The rows, and which of a target's modes is taken for each: the first that it has. */
 const rows: { readonly [variant: string]: readonly string[] } = {
