@@ -82,7 +82,8 @@ class Turn implements LinkEnds {
   #call: Call | undefined;
   /** What only asking takes is loaded when somebody asks. */
   #opening: Promise<Round> | undefined;
-  #giveUp: (() => void) | undefined;
+  /** Answers before the handler is done: a round may give up. */
+  #resolve: ((answer: Answer | Promise<Answer>) => void) | undefined;
 
   constructor(ground: Ground, spoken: readonly Revision[], watch: Watch, request: Request, exchange: Exchange) {
     this.#ground = ground;
@@ -138,7 +139,7 @@ class Turn implements LinkEnds {
   #round(): Promise<Round> {
     const call = this.#call as Call;
     this.#opening ??= import("./replay.ts").then(({ openRound }) =>
-      openRound(this.#ground, call, this.#method, call.sent ?? call.params, () => this.#giveUp?.()),
+      openRound(this.#ground, call, this.#method, call.sent ?? call.params, () => this.#resolve?.(this.#conclude({}))),
     );
     return this.#opening;
   }
@@ -156,7 +157,8 @@ class Turn implements LinkEnds {
     const given = this.#ground.endpoint.call(call);
     if (!isThenable(given)) return this.#conclude(given);
     return new Promise((resolve) => {
-      this.#giveUp = () => resolve(this.#conclude({}));
+      // Not a function of its own, made here: the collector took each for alive as long as the one before it was not collected.
+      this.#resolve = resolve;
       given.then(
         (result) => resolve(this.#conclude(result)),
         (error) => resolve(this.#opening ? this.#settle({}, { error }) : this.#fail(error)),
