@@ -8,6 +8,7 @@ import {
   type Answerer,
   createScript,
   listIn,
+  loadClient,
   type Obj,
   opening,
   openScript,
@@ -15,8 +16,8 @@ import {
   settle,
 } from "./script.ts";
 
-// What the first question loads is here already: no test waits for it.
-beforeAll(() => import("../../packages/plenum/src/client/questions.ts"));
+// What is loaded on demand is here already: no test waits for it.
+beforeAll(loadClient);
 
 const everything = {
   tools: { listChanged: true },

@@ -14,7 +14,10 @@ export type Part = [
   texts: readonly unknown[] | false,
 ];
 
-/** An object shape, prepared: its members, those that tell it from others, and what may stand in its place. */
+/**
+ * An object shape, prepared: its members, those that tell it from others, and what may stand in its place. `recent` has the
+ * members in the order in which they came last.
+ */
 export type Form = readonly [
   name: string,
   parts: readonly Part[],
