@@ -33,6 +33,7 @@ function nameChunk(file, files) {
   if (name === Object.keys(programs).join("-")) return "core";
   // Few and short: not worth a chunk for each who shares them.
   if (name === "web-client-process") return "web-client";
+  if (name === "channel-client-process") return "channel";
   if (file === "util/base64") return "core";
   if (files.has("index") && !needs(programs.channel)) return "shared";
   // What others load for the first client of that era; and what tells which functions are exported needs none of it.
@@ -56,9 +57,16 @@ function mayAct(node) {
       return node.properties.some(
         (property) => property.type !== "Property" || property.computed || mayAct(property.value),
       );
+    case "TemplateLiteral":
+      return node.expressions.length > 0;
     default:
       return node != null && !inert.has(node.type);
   }
+}
+
+/** What the mark can stand before as it is: it speaks of a call, and not of what is handed to it. */
+function isPlainCall({ type, callee, arguments: given }) {
+  return (type === "NewExpression" || type === "CallExpression") && !mayAct(callee) && !given.some(mayAct);
 }
 
 /**
@@ -77,7 +85,8 @@ const markConstants = {
         if (declaration?.type !== "VariableDeclaration") continue;
         for (const { init } of declaration.declarations) {
           if (!mayAct(init)) continue;
-          marked += `${code.slice(at, init.start)}/* @__PURE__ */ (() => (${code.slice(init.start, init.end)}))()`;
+          const value = code.slice(init.start, init.end);
+          marked += `${code.slice(at, init.start)}/* @__PURE__ */ ${isPlainCall(init) ? value : `(() => (${value}))()`}`;
           at = init.end;
         }
       }

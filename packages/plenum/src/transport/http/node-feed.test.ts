@@ -37,11 +37,11 @@ afterEach(() => {
 });
 
 describe("the portions of a long answer", () => {
-  test("are large for a reader who takes them in a moment", () => {
+  test("grow for a reader who takes them in a moment, up to 1 MiB", () => {
     const { feed, portions, take, response } = open();
-    feed.end("x".repeat(600 * kib));
-    for (const ms of [10, 10, 10, 10]) take(ms);
-    expect(portions).toEqual([64, 256, 256, 24].map((count) => count * kib));
+    feed.end("x".repeat(3000 * kib));
+    for (const ms of [10, 10, 10, 10, 10]) take(ms);
+    expect(portions).toEqual([64, 256, 1024, 1024, 632].map((count) => count * kib));
     expect(response.isEnded).toBe(true);
   });
 

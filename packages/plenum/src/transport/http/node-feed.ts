@@ -7,8 +7,8 @@ import type { Writable } from "node:stream";
 /** What a socket is given at a time: how much of that has gone out it does not tell. */
 const portionBytes = 65_536;
 
-/** The same once a portion was taken in a moment: each has its price. */
-const largePortionBytes = 4 * portionBytes;
+/** Four times as much each time that a portion was taken in a moment, and no more than this: each has its price. */
+const mostPortionBytes = 16 * portionBytes;
 const momentMs = 100;
 
 /** What is shorter is given to the socket in one piece. */
@@ -62,7 +62,8 @@ export class Feed {
     const givenAt = Date.now();
     response.once("drain", () => {
       this.#isFull = false;
-      this.#portionBytes = Date.now() - givenAt < momentMs ? largePortionBytes : portionBytes;
+      const isQuick = Date.now() - givenAt < momentMs;
+      this.#portionBytes = isQuick ? Math.min(4 * this.#portionBytes, mostPortionBytes) : portionBytes;
       this.#pump();
     });
   }
