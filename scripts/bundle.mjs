@@ -156,7 +156,7 @@ export async function bundle(folder, outDir) {
       format: "esm",
       entryFileNames: "[name].js",
       chunkFileNames: "chunks/[name].js",
-      // Stack traces show the names of the source; shorter ones start no faster.
+      // Stack traces show the names and lines of the source.
       minify: false,
       minifyInternalExports: false,
       // Comments belong into declarations, where editors show them. Those for bundlers stay.

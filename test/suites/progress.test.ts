@@ -90,16 +90,23 @@ describe.each(revisions)("progress in %s", (revision) => {
     ]);
   });
 
-  test.each([[[Number.NaN]], [[Number.POSITIVE_INFINITY]], [[1, Number.NaN]], [["1" as unknown as number]]] as [
-    Report,
-  ][])("that is no number (%j) is an error where it is reported", async (wrong) => {
-    const { server, errors } = createQuietServer();
-    server.tool("wrong", {}, (_, ctx) => ctx.progress(...wrong));
-    const peer = await openPeer(server, revision);
-    expect((await peer.call("tools/call", { name: "wrong", _meta: { progressToken: 1 } })).isError).toBe(true);
-    expect(errors[0]?.error).toBeInstanceOf(TypeError);
-    expect(progressOf(peer)).toEqual([]);
-  });
+  test.each([
+    [[Number.NaN]],
+    [[Number.POSITIVE_INFINITY]],
+    [[1, Number.NaN]],
+    [["1" as unknown as number]],
+    [[1, 2, 3]],
+  ] as unknown as [Report][])(
+    "that is no number, or whose message is no text (%j), is an error where it is reported",
+    async (wrong) => {
+      const { server, errors } = createQuietServer();
+      server.tool("wrong", {}, (_, ctx) => ctx.progress(...wrong));
+      const peer = await openPeer(server, revision);
+      expect((await peer.call("tools/call", { name: "wrong", _meta: { progressToken: 1 } })).isError).toBe(true);
+      expect(errors[0]?.error).toBeInstanceOf(TypeError);
+      expect(progressOf(peer)).toEqual([]);
+    },
+  );
 
   test("in a flood is thinned, and the last value arrives", async () => {
     covers(["progress-rate-limit"], revision);

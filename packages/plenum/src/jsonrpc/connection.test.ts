@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Channel, Receiver } from "./channel.ts";
-import { type Answer, type ConnectionOptions, createConnection } from "./connection.ts";
-import type { Exchange } from "./exchange.ts";
+import { type ConnectionOptions, createConnection } from "./connection.ts";
+import type { Answer, Exchange } from "./exchange.ts";
 import { formatMessage, type JsonObject, parseMessage, type Request } from "./message.ts";
 import { createRequests } from "./requests.ts";
 
@@ -136,6 +136,29 @@ describe("answering", () => {
     for (const id of [1, 2, 3]) receive(request(id));
     expect(sent).toMatchObject([{ id: 3, error: { code: -32600 } }]);
     expect(connection.inFlight).toBe(2);
+  });
+
+  test("one may be answered before whoever works on it is done, who counts until then", async () => {
+    const finish: ((answer: Answer) => void)[] = [];
+    const { receive, sent, connection } = open({
+      maxInFlight: 1,
+      onRequest: (_, exchange) => {
+        exchange.beforeEnd(() => exchange.notify("held", { id: exchange.id }));
+        exchange.answer({ result: { early: true } });
+        exchange.answer({ result: { twice: true } });
+        return new Promise((resolve) => finish.push(resolve));
+      },
+    });
+    receive(request(1));
+    // What was held back goes out before the answer, and nothing behind it.
+    expect(sent).toMatchObject([{ method: "held" }, { id: 1, result: { early: true } }]);
+    expect(connection.inFlight).toBe(0);
+    receive(request(2));
+    expect(sent).toMatchObject([{}, {}, { id: 2, error: { code: -32600 } }]);
+    finish[0]?.({ result: { late: true } });
+    await turn();
+    receive(request(3));
+    expect(sent.slice(3)).toMatchObject([{ method: "held" }, { id: 3, result: { early: true } }]);
   });
 
   test("notifications are never answered, even when their handler throws", () => {

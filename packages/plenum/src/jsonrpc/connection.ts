@@ -2,7 +2,7 @@
 // What is in flight is in one object, and is changed only here. What cancels a request and what counts as
 // progress is the protocol's business.
 import type { Channel, Receiver } from "./channel.ts";
-import { Exchange, type Notifier } from "./exchange.ts";
+import { type Answer, Exchange, type Outlet } from "./exchange.ts";
 import {
   type ErrorObject,
   type ErrorResponse,
@@ -11,7 +11,6 @@ import {
   type Invalid,
   type JsonObject,
   type Notification,
-  type PreparedJson,
   type Request,
   type RequestId,
   type Response,
@@ -20,8 +19,6 @@ import {
   type Single,
 } from "./message.ts";
 import type { createRequests, Outcome, RequestOptions, Requests, RequestsOptions } from "./requests.ts";
-
-export type Answer = { readonly result: JsonObject | PreparedJson } | { readonly error: ErrorObject };
 
 export type { Outcome, RequestOptions } from "./requests.ts";
 
@@ -80,7 +77,7 @@ export function createConnection(channel: Channel, options: ConnectionOptions): 
 type Asked = Pick<Request, "id" | "method">;
 
 /** Of a server there may be thousands that are idle: what only a request needs is made with it, and goes with it. */
-class PeerConnection implements Connection, Notifier {
+class PeerConnection implements Connection, Outlet {
   readonly #channel: Channel;
   /** Called as methods: what is given may be an object that has more to it. */
   readonly #options: ConnectionOptions;
@@ -274,6 +271,10 @@ class PeerConnection implements Connection, Notifier {
 
   #finish(exchange: Exchange, answer: Answer | undefined): void {
     this.#running--;
+    this.answer(exchange, answer);
+  }
+
+  answer(exchange: Exchange, answer: Answer | undefined): void {
     if (exchange.ended) return;
     const { id, collect } = exchange;
     this.#forget(id);
@@ -305,13 +306,19 @@ class PeerConnection implements Connection, Notifier {
     about: RequestId | undefined,
     asked?: Asked | readonly Asked[],
   ): void {
-    let trouble: unknown;
     try {
       this.#channel.send(answers, about);
-      return;
-    } catch (error) {
-      trouble = error;
+    } catch (trouble) {
+      this.#writeMended(answers, about, asked, trouble);
     }
+  }
+
+  #writeMended(
+    answers: Response | readonly Response[],
+    about: RequestId | undefined,
+    asked: Asked | readonly Asked[] | undefined,
+    trouble: unknown,
+  ): void {
     const tell = (cause: unknown, id: RequestId | undefined): ErrorObject => {
       const method = [asked].flat().find((one) => one?.id === id)?.method ?? "an answer";
       return this.#options.onUnwritable?.(cause, method) ?? internalError.error;

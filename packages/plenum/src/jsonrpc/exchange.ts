@@ -1,9 +1,13 @@
 // An incoming request while it is answered: its signal, its notifications, its end.
-import type { JsonObject, Request, RequestId, Response } from "./message.ts";
+import type { ErrorObject, JsonObject, PreparedJson, Request, RequestId, Response } from "./message.ts";
 
-/** What carries a request's notifications: a connection, or the stream that the request has to itself. */
-export interface Notifier {
+export type Answer = { readonly result: JsonObject | PreparedJson } | { readonly error: ErrorObject };
+
+/** What carries a request's notifications and its answer: a connection, or the stream that the request has to itself. */
+export interface Outlet {
   notify(method: string, params: JsonObject, about: RequestId): void;
+  /** Nothing where it was answered before. */
+  answer(exchange: Exchange, answer: Answer): void;
 }
 
 /** An incoming request while it is answered. */
@@ -13,18 +17,19 @@ export class Exchange {
   readonly sender: unknown;
   /** For the connection: where its response goes if not out by itself, as of one in a batch. Undefined: it was cancelled. */
   readonly collect: ((response: Response | undefined) => void) | undefined;
-  readonly #connection: Notifier;
+  readonly #outlet: Outlet;
   #controller: AbortController | undefined;
+  #beforeEnd: (() => void) | undefined;
   #isEnded = false;
   #reason: unknown;
 
   constructor(
-    connection: Notifier,
+    outlet: Outlet,
     { id, method }: Pick<Request, "id" | "method">,
     sender: unknown,
     collect?: Exchange["collect"],
   ) {
-    this.#connection = connection;
+    this.#outlet = outlet;
     this.id = id;
     this.method = method;
     this.sender = sender;
@@ -47,12 +52,23 @@ export class Exchange {
 
   /** A notification that belongs to this request; nothing once it has ended. */
   notify(method: string, params: JsonObject): void {
-    if (!this.#isEnded) this.#connection.notify(method, params, this.id);
+    if (!this.#isEnded) this.#outlet.notify(method, params, this.id);
+  }
+
+  /** Answers at once, though whoever works on it is not done: what that leads to is of no interest any more. */
+  answer(answer: Answer): void {
+    this.#outlet.answer(this, answer);
+  }
+
+  /** Called when there is an answer, before that goes out: for what was held back. It must not throw. */
+  beforeEnd(run: () => void): void {
+    this.#beforeEnd = run;
   }
 
   /** For the connection. A `reason` aborts the handler; without one the exchange merely ends. */
   end(reason?: unknown): void {
     if (this.#isEnded) return;
+    if (reason === undefined) this.#beforeEnd?.();
     this.#isEnded = true;
     this.#reason = reason;
     if (reason !== undefined) this.#controller?.abort(reason);

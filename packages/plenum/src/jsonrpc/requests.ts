@@ -140,46 +140,63 @@ export function createRequests(channel: Channel, options: RequestsOptions): Requ
     state.timer = setTimeout(look, Math.min(leftMs, longestTimer));
   }
 
+  function begin(
+    method: string,
+    params: JsonObject | undefined,
+    { signal, about, timeoutMs = 60_000, maxTimeoutMs = 0, onId, finish }: RequestOptions,
+    resolve: Pending["resolve"],
+    reject: Pending["reject"],
+  ): void {
+    const early: Outcome | undefined = state.isLost
+      ? { kind: "lost", cause: undefined }
+      : signal?.aborted
+        ? { kind: "aborted", reason: signal.reason }
+        : undefined;
+    if (early) {
+      resolve(finish ? finish(early) : early);
+      return;
+    }
+    const id = state.nextId++;
+    onId?.(id);
+    const now = Date.now();
+    const pending: Pending = {
+      id,
+      method,
+      about,
+      resolve,
+      reject,
+      finish,
+      release: undefined,
+      timeoutMs: toLimit(timeoutMs),
+      maxTimeoutMs: toLimit(maxTimeoutMs),
+      startedAt: now,
+      touchedAt: now,
+    };
+    sent.add(pending);
+    if (isTimed(pending)) state.timed++;
+    try {
+      channel.send(params ? { jsonrpc: "2.0", id, method, params } : { jsonrpc: "2.0", id, method }, about);
+    } catch (cause) {
+      take(id, { kind: "unsent", cause });
+    }
+    // The channel may have failed, closed, or even answered, while it sent.
+    if (!sent.get(id)) return;
+    if (signal) obey(signal, pending);
+    if (isTimed(pending)) arm(Math.min(pending.timeoutMs, pending.maxTimeoutMs), now);
+  }
+
+  function obey(signal: AbortSignal, pending: Pending): void {
+    pending.release = onAbort(signal, () => abandon(pending.id, { kind: "aborted", reason: signal.reason }));
+  }
+
   return {
     get size() {
       return sent.size;
     },
-    request(method, params, { signal, about, timeoutMs = 60_000, maxTimeoutMs = 0, onId, finish } = {}) {
-      return new Promise<unknown>((resolve, reject) => {
-        const early: Outcome | undefined = state.isLost
-          ? { kind: "lost", cause: undefined }
-          : signal?.aborted
-            ? { kind: "aborted", reason: signal.reason }
-            : undefined;
-        if (early) return resolve(finish ? finish(early) : early);
-        const id = state.nextId++;
-        onId?.(id);
-        const now = Date.now();
-        const pending: Pending = {
-          id,
-          method,
-          about,
-          resolve,
-          reject,
-          finish,
-          release: undefined,
-          timeoutMs: toLimit(timeoutMs),
-          maxTimeoutMs: toLimit(maxTimeoutMs),
-          startedAt: now,
-          touchedAt: now,
-        };
-        sent.add(pending);
-        if (isTimed(pending)) state.timed++;
-        try {
-          channel.send(params ? { jsonrpc: "2.0", id, method, params } : { jsonrpc: "2.0", id, method }, about);
-        } catch (cause) {
-          take(id, { kind: "unsent", cause });
-        }
-        // The channel may have failed, closed, or even answered, while it sent.
-        if (!sent.get(id)) return;
-        if (signal) pending.release = onAbort(signal, () => abandon(id, { kind: "aborted", reason: signal.reason }));
-        if (isTimed(pending)) arm(Math.min(pending.timeoutMs, pending.maxTimeoutMs), now);
-      }) as Promise<Outcome>;
+    request(method, params, options = {}) {
+      return new Promise<unknown>((resolve, reject) =>
+        begin(method, params, options, resolve, reject),
+      ) as Promise<Outcome>;
     },
     touch(id) {
       const pending = sent.get(id);

@@ -2,7 +2,8 @@
 // one channel. It probes with `server/discover`; whatever does not answer that like a server of the stateless era is
 // one of the sessioned. Specification: basic/versioning of 2026-07-28; the digest is in docs/design.md § Finding the era.
 import type { Channel } from "../jsonrpc/channel.ts";
-import { type Answer, createConnection } from "../jsonrpc/connection.ts";
+import { createConnection } from "../jsonrpc/connection.ts";
+import type { Answer } from "../jsonrpc/exchange.ts";
 import { isObject, type Request } from "../jsonrpc/message.ts";
 import { createRequests } from "../jsonrpc/requests.ts";
 import { createLimit } from "../util/abort.ts";

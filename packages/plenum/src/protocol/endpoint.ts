@@ -54,6 +54,8 @@ export interface Link {
   readonly ended: boolean;
   /** Sends a notification about this call, fitted to the revision; nothing once the call has ended. */
   notify(method: string, params: JsonObject): void;
+  /** Called when there is an answer, before that goes out: for what was held back. It must not throw. */
+  beforeEnd(run: () => void): void;
   /** Whether the caller wants log messages of this level for this call. */
   wantsLog(level: LogLevel): boolean;
   /**
@@ -82,8 +84,8 @@ export interface Call {
   readonly method: string;
   /** Without `_meta`. */
   readonly params: JsonObject;
-  /** The same as the client sent them, whatever middleware makes of them, where the era keeps them. */
-  readonly sent?: JsonObject;
+  /** The same as the client sent them, with `_meta`, whatever middleware makes of them. Absent where there are none. */
+  readonly sent?: JsonObject | undefined;
   readonly meta: JsonObject;
   readonly id: RequestId;
   readonly client: Caller;
@@ -128,13 +130,21 @@ export interface Rounds {
   readonly store: Store | undefined;
 }
 
+/** What a failure is about. */
+export interface Reported {
+  readonly method: string;
+  /** The call was over before: that a handler stops then is no news. */
+  readonly ended?: boolean;
+}
+
 export interface Endpoint {
   /** Cheap: it is asked for on every stateless request. */
   describe(): Description;
   /** Whether it answers a method by hand, be it one that no revision defines. */
   handles(method: string): boolean;
   /**
-   * Answers a method of the client's. Throws McpError for what the peer should be told. A result with `resultType`
+   * Answers a method of the client's. Throws McpError for what the peer should be told; of whatever else it throws the peer is
+   * told an id, under which it is reported. A result with `resultType`
    * "input_required" has `inputRequests` and `state`, any JSON value, or one of them: the call is made again with `input`.
    * Of a method that it `handles`, params and results are those of the wire.
    */
@@ -142,7 +152,7 @@ export interface Endpoint {
   /** Subscribes to changes; the returned function ends it. */
   watch(listener: (change: Change) => void): () => void;
   /** Told of what went wrong in a way the peer is not told. Gives the id by which the peer may name it. */
-  report(error: unknown, about: { readonly method: string }): string;
+  report(error: unknown, about: Reported): string;
   /** How long lists and reads may be kept, where the result does not say so itself. */
   cacheHints(): CacheHints;
   /** Default: secrets of this endpoint's own, and states that open any number of times. */

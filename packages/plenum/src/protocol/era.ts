@@ -1,7 +1,6 @@
 // The seam between the eras and everybody else: what an era does with a peer's messages on one connection. There
 // are two, `sessioned/` and `stateless/`, with the same file names; `negotiate.ts` alone chooses between them.
-import type { Answer } from "../jsonrpc/connection.ts";
-import type { Exchange } from "../jsonrpc/exchange.ts";
+import type { Answer, Exchange } from "../jsonrpc/exchange.ts";
 import type { Notification, Request } from "../jsonrpc/message.ts";
 import type { Change, Endpoint } from "./endpoint.ts";
 import { metaKeys, metaOf } from "./meta.ts";

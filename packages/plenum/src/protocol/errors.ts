@@ -118,6 +118,16 @@ export function isAbort(error: unknown): boolean {
   return error instanceof McpError ? error.code === "aborted" : error instanceof Error && error.name === "AbortError";
 }
 
+/** What was thrown; or, where that refuses to be looked at, as a proxy may, how it does so. */
+export function toSeen(thrown: unknown): unknown {
+  try {
+    isAbort(thrown);
+    return thrown;
+  } catch (error) {
+    return error;
+  }
+}
+
 export function methodNotFound(name: string): McpError {
   return new McpError("method_not_found", `Method not found: ${quote(name)}`);
 }

@@ -43,6 +43,10 @@ class CallLink implements Link {
     this.#exchange.notify(name, method ? reviseNotification(method, params, revision) : params);
   }
 
+  beforeEnd(run: () => void): void {
+    this.#exchange.beforeEnd(run);
+  }
+
   wantsLog(level: LogLevel): boolean {
     const wanted = this.#ends.logLevel();
     return wanted !== undefined && logLevels.indexOf(level) >= logLevels.indexOf(wanted);
@@ -76,7 +80,7 @@ class CallLink implements Link {
 
 /**
  * The call that a request makes, with its params checked. Throws McpError `invalid_params`.
- * @param keep what is to be kept of the params as they were sent. Default: themselves
+ * @param copy makes what is in the params theirs alone, so that they stay as they were sent whatever a handler does with its own
  */
 export function toCall(
   method: Method | undefined,
@@ -84,14 +88,14 @@ export function toCall(
   exchange: Exchange,
   client: Caller,
   ends: LinkEnds,
-  keep?: (params: JsonObject) => JsonObject,
+  copy?: (value: unknown) => unknown,
 ): Call {
-  const { params, meta } = readParams(method, request, client.revision);
+  const { params, meta } = readParams(method, request, client.revision, copy);
   const sender = exchange.sender as Sender | undefined;
   return {
     method: request.method,
     params,
-    sent: keep?.(params) ?? params,
+    sent: request.params,
     meta,
     id: request.id,
     client,

@@ -105,9 +105,15 @@ export const methods: readonly Method[] = rows.map(([name, from, stem, since, un
 
 const byName: ReadonlyMap<string, Method> = new Map(methods.map((method) => [method.name, method]));
 
+/** The one that was looked for last: mostly it is that again. */
+let latest: Method | undefined;
+
 /** The method of that name, whatever the revision. */
 export function findMethod(name: string): Method | undefined {
-  return byName.get(name);
+  if (latest?.name === name) return latest;
+  const method = byName.get(name);
+  if (method) latest = method;
+  return method;
 }
 
 /** Whether a revision has the method. Revisions are dates: they compare as text. */
@@ -117,7 +123,7 @@ export function isIn(method: Method, revision: Revision): boolean {
 
 /** The method, if this revision has it and this side may send it. */
 export function methodIn(name: string, revision: Revision, from: "client" | "server"): Method | undefined {
-  const method = byName.get(name);
+  const method = findMethod(name);
   return method && isIn(method, revision) && (method.from === from || method.from === "both") ? method : undefined;
 }
 

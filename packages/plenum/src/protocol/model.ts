@@ -96,7 +96,9 @@ const contentKinds: { readonly [type: string]: readonly string[] } = {
 export function isContent(value: unknown): value is Content {
   if (!isObject(value) || typeof value.type !== "string" || !Object.hasOwn(contentKinds, value.type)) return false;
   const at = value.type === "resource" ? value.resource : value;
-  return isObject(at) && !!contentKinds[value.type]?.every((key) => typeof at[key] === "string");
+  if (!isObject(at)) return false;
+  for (const key of contentKinds[value.type] ?? []) if (typeof at[key] !== "string") return false;
+  return true;
 }
 
 export interface Resource {

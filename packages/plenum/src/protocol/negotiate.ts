@@ -1,8 +1,8 @@
 // One of the two files that know both eras; the other is dial.ts. It serves an endpoint on a channel: each message is
 // read once for the era it belongs to, so that clients of either may use one connection, even at the same time.
 import type { Channel } from "../jsonrpc/channel.ts";
-import { type Answer, type Connection, type ConnectionOptions, createConnection } from "../jsonrpc/connection.ts";
-import type { Exchange } from "../jsonrpc/exchange.ts";
+import { type Connection, type ConnectionOptions, createConnection } from "../jsonrpc/connection.ts";
+import type { Answer, Exchange } from "../jsonrpc/exchange.ts";
 import {
   type ErrorObject,
   isRequestId,

@@ -64,10 +64,6 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
     if (signal?.aborted) resultOf({ kind: "aborted", reason: signal.reason }, describe(name, params));
     if (watcher && token !== undefined) watchers.set(token, watcher);
     let unlisten: (() => void) | undefined;
-    const end = (): void => {
-      unlisten?.();
-      if (token !== undefined) watchers.delete(token);
-    };
     return connection.request(name, _meta || hasMembers(given) ? given : undefined, {
       timeoutMs,
       maxTimeoutMs,
@@ -80,7 +76,8 @@ export function createOutgoing(connection: Connection, revision: Revision, liste
             }
           : undefined,
       finish(outcome) {
-        end();
+        unlisten?.();
+        if (token !== undefined) watchers.delete(token);
         if (outcome.kind === "result") return finish(outcome.result);
         return resultOf(outcome, describe(name, params), watcher?.last && describeProgress(watcher.last));
       },

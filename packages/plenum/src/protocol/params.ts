@@ -11,11 +11,15 @@ import { wireOf } from "./wire/wire.ts";
 
 const none: JsonObject = Object.freeze({});
 
-/** Params without `_meta`, checked against the revision's shape. Throws McpError `invalid_params`. */
+/**
+ * Params without `_meta`, checked against the revision's shape. Throws McpError `invalid_params`.
+ * @param copy makes what is in them theirs alone. Default: it is that of the request
+ */
 export function readParams(
   method: Method | undefined,
   request: Request,
   revision: Revision,
+  copy?: (value: unknown) => unknown,
 ): { params: JsonObject; meta: JsonObject } {
   // Of a method that no revision defines only the `_meta` is known.
   const shape = method?.paramsShape ?? "RequestParams";
@@ -23,8 +27,8 @@ export function readParams(
   if (problem)
     throw new McpError("invalid_params", `Invalid params for ${method?.name ?? quote(request.method)}: ${problem}`);
   if (!request.params) return { params: none, meta: none };
-  if (request.params._meta === undefined) return { params: request.params, meta: none };
-  return { params: addMembers({}, request.params, "_meta"), meta: metaOf(request.params) };
+  if (request.params._meta === undefined && !copy) return { params: request.params, meta: none };
+  return { params: addMembers({}, request.params, "_meta", copy), meta: metaOf(request.params) };
 }
 
 /** Notification params as the revision may carry them; undefined when it has no such notification. */

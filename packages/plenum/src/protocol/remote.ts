@@ -1,7 +1,7 @@
 // The seam between a client and the eras: a server as its client sees it. Each era makes one (`dial.ts` in its folder);
 // `protocol/dial.ts` finds out which. What a client does for its server, and hears from it, is a Listener.
-import type { Answer, Connection } from "../jsonrpc/connection.ts";
-import type { Exchange } from "../jsonrpc/exchange.ts";
+import type { Connection } from "../jsonrpc/connection.ts";
+import type { Answer, Exchange } from "../jsonrpc/exchange.ts";
 import type { JsonObject, Notification, Request } from "../jsonrpc/message.ts";
 import type { Ask, Result } from "./endpoint.ts";
 import type { ClientCapabilities, Implementation, LogLevel, ServerCapabilities } from "./model.ts";

@@ -1,10 +1,16 @@
 // Results from the superset model to one revision, for whatever both eras have in common: fitted and checked, and the few
 // values that must be rebuilt rather than trimmed. Params are in params.ts.
+import { isObject } from "../jsonrpc/message.ts";
 import type { Result } from "./endpoint.ts";
 import { McpError } from "./errors.ts";
 import type { Method } from "./methods.ts";
 import { factsOf, type Revision } from "./revisions.ts";
 import { wireOf } from "./wire/wire.ts";
+
+/** Of what a handler, or a middleware, has returned in place of a result. Throws a TypeError. */
+export function assertResult(result: unknown, method: string): asserts result is Result {
+  if (!isObject(result)) throw new TypeError(`The result of ${method} must be an object`);
+}
 
 /** The result as the revision may carry it. Throws McpError `invalid_result` when no fitting makes it right. */
 export function reviseResult(method: Method | undefined, result: Result, revision: Revision): Result {

@@ -1,6 +1,5 @@
 // What serving has in common, on a channel or request by request, whichever the era.
-import type { Answer } from "../jsonrpc/connection.ts";
-import type { Exchange } from "../jsonrpc/exchange.ts";
+import type { Answer, Exchange } from "../jsonrpc/exchange.ts";
 import type { Request } from "../jsonrpc/message.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { SessionedGround } from "./era.ts";

@@ -124,7 +124,7 @@ function toProblem(
 ): { readonly type: string; readonly code?: string } | undefined {
   if (error instanceof McpError && error.code === "input_required") return undefined;
   if (toToolFault(error, findMethod(method), client.revision)) return { type: "tool_error" };
-  // The endpoint has reported what is hidden from the peer.
+  // Who answers reports what is hidden from the peer.
   const code = String(toErrorObject(error, client.revision, () => "").code);
   return { type: code, code };
 }

@@ -117,9 +117,11 @@ export type AsJson<T> = T extends { toJSON(): infer J }
 /** On a call that a handler makes itself: the context it makes it from. A symbol, to survive a middleware's spread. */
 const within: unique symbol = Symbol();
 
+const noArguments = Object.freeze({});
+
 export class CallContext implements Context<never> {
   /** For completers: the other arguments that are filled in already. */
-  arguments: { readonly [name: string]: string } = {};
+  arguments: { readonly [name: string]: string } = noArguments;
   /** As it was when the call began: it may end before the call does. */
   readonly lifespan: never;
   readonly #call: Call & { readonly [within]?: CallContext };
@@ -233,25 +235,6 @@ export class CallContext implements Context<never> {
   get ended(): boolean {
     return this.#call.link.ended;
   }
-
-  /** The handler is done: what was held back of its progress goes out before the answer. */
-  finish(): void {
-    this.#progress?.flush();
-  }
-
-  /** The same for a handler that takes its time. */
-  finishAfter<T>(given: PromiseLike<T>): Promise<T> {
-    return Promise.resolve(given).then(
-      (value) => {
-        this.finish();
-        return value;
-      },
-      (error) => {
-        this.finish();
-        throw error;
-      },
-    );
-  }
 }
 
 let asking: Promise<typeof Asks> | undefined;
@@ -279,11 +262,15 @@ class Progress {
     this.#call = call;
     this.#token = token;
     this.#rate = createRate({ perSecond, burst: Math.max(1, perSecond) });
+    // What is held back then goes out before the answer.
+    call.link.beforeEnd(() => this.flush());
   }
 
   report(progress: number, total: number | undefined, message: string | undefined): void {
     const strange = [progress, total ?? 0].find((value) => !Number.isFinite(value));
     if (strange !== undefined) throw new TypeError(`progress must be finite, not ${strange}`);
+    // Now, and not when it goes out.
+    if (typeof (message ?? "") !== "string") throw new TypeError("progress: message must be a string");
     if (progress <= this.#highest) return;
     this.#highest = progress;
     // Members that are undefined are absent on the wire.

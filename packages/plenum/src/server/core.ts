@@ -1,9 +1,9 @@
 // What every server is, whatever it offers: its options, lifespan, middleware, methods and changes behind one
 // endpoint. Tools, resources and prompts are features, each in its own file, that the core is offered. It holds no
 // per-peer state at all: one object serves any number of peers, and nothing can leak from one to another.
-import { isObject, type JsonObject } from "../jsonrpc/message.ts";
+import type { JsonObject } from "../jsonrpc/message.ts";
 import type { CacheHints, Call, Description, Endpoint, Result } from "../protocol/endpoint.ts";
-import { assertOpen, isAbort, isTellable, McpError, methodNotFound, toHidden } from "../protocol/errors.ts";
+import { assertOpen, isAbort, methodNotFound } from "../protocol/errors.ts";
 import { assertExtensionId } from "../protocol/meta.ts";
 import { findMethod } from "../protocol/methods.ts";
 import type { Middleware, Next } from "../protocol/middleware.ts";
@@ -11,7 +11,6 @@ import type { CacheScope, Implementation, LogLevel, ServerCapabilities } from ".
 import { markStable } from "../protocol/revise.ts";
 import type { Store } from "../store/store.ts";
 import { type Secret, toSecrets } from "../util/secret.ts";
-import { isThenable } from "../util/thenable.ts";
 import { CallContext, type Context, type ContextOptions, type LogEntry } from "./context.ts";
 import type { Cursors } from "./cursor.ts";
 import { assertFunction, toDefinition } from "./definition.ts";
@@ -165,37 +164,19 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
     logsPerSecond,
   };
 
+  // Functions that see what is about a call are made in functions of their own, here as elsewhere on its way: a call that needs
+  // none of them pays for what they would see all the same.
+  const dispatchLater = (call: Call): Promise<Result> => lifespan.open().then(() => dispatch(call));
+
   /** What answers a call at the end of all middleware. */
   function dispatch(call: Call): Result | Promise<Result> {
     const handler = handlers.get(call.method) ?? methods.get(call.method);
     if (!handler) throw methodNotFound(call.method);
     // A ping asks whether we are there, not whether we are ready.
-    if (!lifespan.isOpen && call.method !== "ping") return lifespan.open().then(() => dispatch(call));
+    if (!lifespan.isOpen && call.method !== "ping") return dispatchLater(call);
     // Nobody may wait for it any more.
     assertOpen(call.link);
-    const ctx = new CallContext(call, contexts);
-    let given: Result | Promise<Result>;
-    try {
-      given = handler(call.params, ctx);
-    } catch (error) {
-      ctx.finish();
-      throw error;
-    }
-    if (isThenable(given)) return ctx.finishAfter(given);
-    ctx.finish();
-    return given;
-  }
-
-  /** Throws what the caller may be told of. */
-  function fail(error: unknown, call: Call): never {
-    if (error instanceof McpError && isTellable(error)) throw error;
-    const { message, data } = toHidden(mask(error, call.method, call.link.ended));
-    throw new McpError("internal_error", message, { data });
-  }
-
-  function assertResult(result: Result, call: Call): Result {
-    if (!isObject(result)) fail(new TypeError(`The result of ${call.method} must be an object`), call);
-    return result;
+    return handler(call.params, new CallContext(call, contexts));
   }
 
   function capabilities(): ServerCapabilities {
@@ -253,21 +234,8 @@ export function createCore<L>(options: ServerOptions<L>): Core<L> {
       store: options.stateStore,
     },
     watch: watchers.add,
-    report: (error, { method }) => mask(error, method),
-    call(call) {
-      let given: Result | Promise<Result>;
-      try {
-        given = run(call);
-      } catch (error) {
-        return fail(error, call);
-      }
-      if (!isThenable(given)) return assertResult(given, call);
-      // One step for both: whatever waits here, every call waits for.
-      return Promise.resolve(given).then(
-        (result) => assertResult(result, call),
-        (error) => fail(error, call),
-      );
-    },
+    report: (error, { method, ended }) => mask(error, method, ended),
+    call: contexts.run,
     handle(method, handler) {
       assertFunction(handler, `handle "${method}"`);
       if (handlers.has(method)) throw new TypeError(`method "${method}" is handled already`);

@@ -17,6 +17,7 @@ test("what is plain comes out as JSON would have it, and shares nothing", () => 
     [1, [2, { a: [] }]],
     { b: 1, a: { c: undefined, d: "x" }, 2: "two", 1: "one" },
     { "": 0, "a.b": null },
+    Object.assign(Object.create({ inherited: 1 }), { own: 2 }),
   ];
   for (const value of values) {
     const copy = copyPlain(value, depth);
@@ -42,7 +43,8 @@ test("what JSON would make something else of, or nothing, is left to it", () => 
     new Date(0),
     new Map(),
     Object.create(null),
-    Object.create({ inherited: 1 }),
+    { constructor: 1 },
+    Object.create({ toJSON: () => 1 }),
     { toJSON: () => 1 },
     Object.assign([1], { toJSON: () => 1 }),
     new (class Items extends Array {})(),

@@ -34,18 +34,20 @@ export function copyPlain(value: unknown, maxDepth: number): unknown {
   if (kind === "number") return Number.isFinite(value) ? (value as number) + 0 : undefined;
   if (kind !== "object" || maxDepth === 0) return undefined;
   if (Array.isArray(value)) {
-    if (Object.getPrototypeOf(value) !== Array.prototype || "toJSON" in value) return undefined;
-    const items: unknown[] = [];
-    for (const item of value) {
-      const copy = copyPlain(item, maxDepth - 1);
+    if (value.constructor !== Array || "toJSON" in value) return undefined;
+    // No longer than it has to be, which an array that grows is.
+    const items: unknown[] = value.slice();
+    for (let i = 0; i < items.length; i++) {
+      const copy = copyPlain(items[i], maxDepth - 1);
       if (copy === undefined) return undefined;
-      items.push(copy);
+      items[i] = copy;
     }
     return items;
   }
   const from = value as { readonly [key: string]: unknown };
   if (isFixed(from)) return from;
-  if (Object.getPrototypeOf(from) !== Object.prototype || from.toJSON !== undefined) return undefined;
+  // Asking for the prototype itself takes the engine several times as long.
+  if (from.constructor !== Object || from.toJSON !== undefined) return undefined;
   const members: { [key: string]: unknown } = {};
   // Quicker than a list of the keys. What all objects inherit is none of theirs.
   for (const key in from) {

@@ -5,15 +5,23 @@ export const hasOwn: (key: string) => boolean = Object.prototype.hasOwnProperty;
 
 type Members = { [key: string]: unknown };
 
-/** Puts the members of one object into another, but for one of them. What it inherits is none of its members. */
-export function addMembers(to: Members, from: { readonly [key: string]: unknown }, except?: string): Members {
+/**
+ * Puts the members of one object into another, but for one of them. What it inherits is none of its members.
+ * @param change what becomes of each. Default: it stays what it is
+ */
+export function addMembers(
+  to: Members,
+  from: { readonly [key: string]: unknown },
+  except?: string,
+  change?: (value: unknown) => unknown,
+): Members {
   for (const key in from) {
     if (key === except || !hasOwn.call(from, key)) continue;
+    const value = change ? change(from[key]) : from[key];
     // To set that one would change what the object is.
-    if (key === "__proto__") Object.defineProperty(to, key, { ...fresh, value: from[key] });
-    else to[key] = from[key];
+    if (key === "__proto__")
+      Object.defineProperty(to, key, { value, configurable: true, enumerable: true, writable: true });
+    else to[key] = value;
   }
   return to;
 }
-
-const fresh = { configurable: true, enumerable: true, writable: true };

@@ -1,7 +1,6 @@
 // The sessioned era on the calling side: the handshake, then requests in the session that it opened; what the server
 // asks comes as requests. Specification: basic/lifecycle of 2024-11-05 to 2025-11-25.
-import type { Answer } from "../../jsonrpc/connection.ts";
-import type { Exchange } from "../../jsonrpc/exchange.ts";
+import type { Answer, Exchange } from "../../jsonrpc/exchange.ts";
 import { isRequestId, type JsonObject, type Request } from "../../jsonrpc/message.ts";
 import { reasonOf } from "../../util/call-back.ts";
 import { toLine } from "../../util/quote.ts";

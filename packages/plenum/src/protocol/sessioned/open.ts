@@ -1,17 +1,17 @@
 // The sessioned era on the serving side: the handshake, then calls in the session that it opened.
 // Specification: basic/lifecycle of 2024-11-05 to 2025-11-25.
-import type { Answer, Connection } from "../../jsonrpc/connection.ts";
-import type { Exchange } from "../../jsonrpc/exchange.ts";
+import type { Connection } from "../../jsonrpc/connection.ts";
+import type { Answer, Exchange } from "../../jsonrpc/exchange.ts";
 import type { JsonObject, Notification, Request } from "../../jsonrpc/message.ts";
 import { isThenable } from "../../util/thenable.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Ask, Call, Caller, Change, Description, Result } from "../endpoint.ts";
 import type { Era, SessionedGround } from "../era.ts";
-import { McpError, methodNotFound, toErrorObject } from "../errors.ts";
+import { McpError, methodNotFound, toErrorObject, toSeen } from "../errors.ts";
 import { type LinkEnds, toCall } from "../link.ts";
 import { findMethod, isIn, type Method, requestIn } from "../methods.ts";
 import type { ClientCapabilities, Implementation, LogLevel } from "../model.ts";
-import { toToolFault } from "../revise.ts";
+import { assertResult, toToolFault } from "../revise.ts";
 import { isRevision, type Revision } from "../revisions.ts";
 import { encodeResult, loadWrapping } from "./codec.ts";
 import type { Session } from "./session.ts";
@@ -66,7 +66,7 @@ export class Sessioned implements Era, LinkEnds {
       const call = toCall(method, request, exchange, session?.client ?? toCaller(undefined, revision), this);
       const given = endpoint.call(call);
       // What is here already needs no promise.
-      return isThenable(given) || given.resultType === "input_required"
+      return isThenable(given) || given?.resultType === "input_required"
         ? this.#wait(given, call, run)
         : this.#finish(given, call, run);
     } catch (error) {
@@ -130,6 +130,7 @@ export class Sessioned implements Era, LinkEnds {
   }
 
   #open(given: Result, { client, link }: Call, method: Method): Answer {
+    assertResult(given, method.name);
     const result = encodeResult(method, given, client.revision) as JsonObject;
     // A cancelled or cut-off handshake opens nothing.
     if (!link.ended) this.#session = toSession(client, given as unknown as Description);
@@ -147,7 +148,7 @@ export class Sessioned implements Era, LinkEnds {
     const { endpoint } = this.#ground;
     try {
       let result = await given;
-      if (result.resultType === "input_required" && run.method?.asks && !endpoint.handles(run.method.name))
+      if (result?.resultType === "input_required" && run.method?.asks && !endpoint.handles(run.method.name))
         result = await (await loadAsking()).runRounds(call, result, (next) => endpoint.call(next));
       return this.#finish(result, call, run);
     } catch (error) {
@@ -160,7 +161,8 @@ export class Sessioned implements Era, LinkEnds {
   }
 
   #finish(result: Result, { params }: Call, run: Run): Answer | Promise<Answer> {
-    const { method, exchange, revision, session } = run;
+    const { method, request, exchange, revision, session } = run;
+    assertResult(result, request.method);
     // What a call that went well changes in the session. One that was cancelled meanwhile leaves no trace.
     if (session && !exchange.ended) {
       const uri = params.uri as string;
@@ -177,12 +179,15 @@ export class Sessioned implements Era, LinkEnds {
     return { result: encodeResult(method, result, revision) as JsonObject };
   }
 
-  #fail(error: unknown, { method, request, revision, session }: Run): Answer | Promise<Answer> {
+  #fail(thrown: unknown, run: Run): Answer | Promise<Answer> {
+    const error = toSeen(thrown);
     const { endpoint } = this.#ground;
+    const { method, revision, session } = run;
+    const about = { method: run.request.method, ended: run.exchange.ended };
     const fault = toToolFault(error, method, revision);
     const answer = fault
       ? { result: fault }
-      : { error: toErrorObject(error, revision, (hidden) => endpoint.report(hidden, request)) };
+      : { error: toErrorObject(error, revision, (hidden) => endpoint.report(hidden, about)) };
     if (!session || !(error instanceof McpError) || error.code !== "elicitation_required") return answer;
     return loadAsking().then(({ rememberPages }) => {
       rememberPages(session, error);

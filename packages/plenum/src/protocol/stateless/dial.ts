@@ -68,7 +68,8 @@ export function openStatelessRemote(ground: RemoteGround, discovered: JsonObject
       return Promise.reject(error);
     }
     const method = methodIn(name, revision, "client");
-    const since = Date.now();
+    // Needed only where the whole of it has a limit.
+    const since = options.maxTimeoutMs ? Date.now() : 0;
     return outgoing.send(name, params, meta(options.meta), options, (first) =>
       isComplete(first)
         ? finish(checkResult(method, complete(method, first), revision))

@@ -1,19 +1,18 @@
 // The stateless era on the serving side: every request is complete in itself, and nothing is remembered between two.
 // Only open listen requests are held, as long as they are open. Specification: basic of 2026-07-28.
-import type { Answer } from "../../jsonrpc/connection.ts";
-import type { Exchange } from "../../jsonrpc/exchange.ts";
+import type { Answer, Exchange } from "../../jsonrpc/exchange.ts";
 import type { JsonObject, Request } from "../../jsonrpc/message.ts";
 import { addMembers } from "../../util/members.ts";
 import { isThenable } from "../../util/thenable.ts";
 import { hasCapability } from "../capabilities.ts";
 import type { Ask, Call, Description, Result } from "../endpoint.ts";
 import type { Era, Ground } from "../era.ts";
-import { methodNotFound, toErrorObject } from "../errors.ts";
+import { methodNotFound, toErrorObject, toSeen } from "../errors.ts";
 import { type LinkEnds, toCall } from "../link.ts";
 import { metaKeys, metaOf } from "../meta.ts";
 import { findMethod, type Method, requestIn } from "../methods.ts";
 import type { LogLevel } from "../model.ts";
-import { toToolFault } from "../revise.ts";
+import { assertResult, toToolFault } from "../revise.ts";
 import { factsOf, isRevision, type Revision } from "../revisions.ts";
 import { encodeResult, readCaller, toDiscoverResult } from "./codec.ts";
 import type { Round } from "./replay.ts";
@@ -23,12 +22,7 @@ import type { Filter, Subscription, Told, Watch } from "./watch.ts";
 function toCopy<T>(value: T): T {
   if (typeof value !== "object" || !value) return value;
   if (Array.isArray(value)) return value.map(toCopy) as T;
-  const copy = addMembers({}, value as JsonObject);
-  for (const name in copy) {
-    const inner = copy[name];
-    if (typeof inner === "object") copy[name] = toCopy(inner);
-  }
-  return copy as T;
+  return addMembers({}, value as JsonObject, undefined, toCopy) as T;
 }
 
 /** What only a client that begins in the wrong way is told. */
@@ -82,8 +76,6 @@ class Turn implements LinkEnds {
   #call: Call | undefined;
   /** What only asking takes is loaded when somebody asks. */
   #opening: Promise<Round> | undefined;
-  /** Answers before the handler is done: a round may give up. */
-  #resolve: ((answer: Answer | Promise<Answer>) => void) | undefined;
 
   constructor(ground: Ground, spoken: readonly Revision[], watch: Watch, request: Request, exchange: Exchange) {
     this.#ground = ground;
@@ -139,9 +131,14 @@ class Turn implements LinkEnds {
   #round(): Promise<Round> {
     const call = this.#call as Call;
     this.#opening ??= import("./replay.ts").then(({ openRound }) =>
-      openRound(this.#ground, call, this.#method, call.sent ?? call.params, () => this.#resolve?.(this.#conclude({}))),
+      openRound(this.#ground, call, this.#method, call.sent ?? call.params, () => void this.#giveUp()),
     );
     return this.#opening;
+  }
+
+  /** Answers before the handler is done. */
+  async #giveUp(): Promise<void> {
+    this.#exchange.answer(await this.#settle({}));
   }
 
   async #retry(): Promise<Answer> {
@@ -156,20 +153,21 @@ class Turn implements LinkEnds {
   #run(call: Call): Answer | Promise<Answer> {
     const given = this.#ground.endpoint.call(call);
     if (!isThenable(given)) return this.#conclude(given);
-    return new Promise((resolve) => {
-      // Not a function made here: with one, half of what was young survived each collection (bench, case `calls`).
-      this.#resolve = resolve;
-      given.then(
-        (result) => resolve(this.#conclude(result)),
-        (error) => resolve(this.#opening ? this.#settle({}, { error }) : this.#fail(error)),
-      );
-    });
+    return Promise.resolve(given).then(
+      (result) => this.#conclude(result),
+      (error) => (this.#opening ? this.#settle({}, { error }) : this.#fail(error)),
+    );
   }
 
   /** A call in which somebody asked is settled by its round. */
   #conclude(result: Result): Answer | Promise<Answer> {
-    const isAsking = this.#opening || result.resultType === "input_required";
-    return isAsking ? this.#settle(result) : this.#encode(result);
+    try {
+      assertResult(result, this.#request.method);
+      const isAsking = this.#opening || result.resultType === "input_required";
+      return isAsking ? this.#settle(result) : this.#encode(result);
+    } catch (error) {
+      return this.#fail(error);
+    }
   }
 
   async #settle(result: Result, failure?: { readonly error: unknown }): Promise<Answer> {
@@ -203,23 +201,21 @@ class Turn implements LinkEnds {
   #encode(result: Result): Answer {
     const { endpoint, supported } = this.#ground;
     const isDiscovery = this.#method?.name === "server/discover";
-    try {
-      const told = isDiscovery ? toDiscoverResult(result as unknown as Description, supported) : result;
-      return { result: encodeResult(this.#method, told, this.#revision, endpoint) };
-    } catch (error) {
-      return this.#fail(error);
-    }
+    const told = isDiscovery ? toDiscoverResult(result as unknown as Description, supported) : result;
+    return { result: encodeResult(this.#method, told, this.#revision, endpoint) };
   }
 
   async #refuse(toError: (refusals: Awaited<ReturnType<typeof loadRefusals>>) => unknown): Promise<Answer> {
     return this.#fail(toError(await loadRefusals()));
   }
 
-  #fail(error: unknown): Answer {
+  #fail(thrown: unknown): Answer {
+    const error = toSeen(thrown);
     const { endpoint } = this.#ground;
     const { method } = this.#request;
+    const { ended } = this.#exchange;
     const fault = toToolFault(error, this.#method, this.#revision);
     if (fault) return { result: encodeResult(this.#method, fault, this.#revision, endpoint) };
-    return { error: toErrorObject(error, this.#revision, (hidden) => endpoint.report(hidden, { method })) };
+    return { error: toErrorObject(error, this.#revision, (hidden) => endpoint.report(hidden, { method, ended })) };
   }
 }

@@ -65,7 +65,7 @@ export async function openRound(
   addAsking();
   const vault = vaultOf(endpoint);
   const { requestState, inputResponses, ...params } = given.params;
-  const { requestState: _, inputResponses: __, ...bound } = sent;
+  const { requestState: _, inputResponses: __, _meta, ...bound } = sent;
   const isAsking = method?.asks === true;
   const isRetry = isAsking && (requestState !== undefined || inputResponses !== undefined);
   // When the request was read, they may not have been known yet.

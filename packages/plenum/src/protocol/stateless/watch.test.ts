@@ -9,7 +9,7 @@ const all: Filter = { toolsListChanged: true, resourceSubscriptions: ["x:a", "x:
 function open(options: Partial<Watch> = {}) {
   const told: [string, JsonObject][] = [];
   const exchange = new Exchange(
-    { notify: (method, params) => void told.push([method, params]) },
+    { notify: (method, params) => void told.push([method, params]), answer() {} },
     { id: "L", method: "subscriptions/listen" },
     undefined,
   );

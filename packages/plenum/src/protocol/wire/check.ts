@@ -203,7 +203,10 @@ function explain([, parts]: Form, value: JsonObject): string | undefined {
 export function pick(forms: readonly Form[], value: JsonObject): Form | undefined {
   if (!forms[1]) return forms[0];
   const { key, by } = tagsOf(forms);
-  if (key) return by.get(value[key]);
+  return key ? by.get(value[key]) : guess(forms, value);
+}
+
+function guess(forms: readonly Form[], value: JsonObject): Form | undefined {
   return choose(forms, value) ?? forms.findLast((form) => form[2][0] && agrees(form[2], value));
 }
 

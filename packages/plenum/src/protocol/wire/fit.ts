@@ -32,7 +32,7 @@ export function createFits(own: Sheet, all: readonly Sheet[]): (expression: stri
     return (value) => {
       if (typeof value !== "object" || !value || (isMeta && value === right)) return value;
       if (!isObject(value) || !forms[0]) return alter(value, () => inner);
-      const stranger = choose(strange, value);
+      const stranger = strange[0] && choose(strange, value);
       const known = stranger ? retold.get(stranger[0])?.(value) : value;
       const form = known && pick(forms, known);
       const fitted = form ? fits.get(form)?.(known) : value;
@@ -46,9 +46,11 @@ export function createFits(own: Sheet, all: readonly Sheet[]): (expression: stri
     const fits = new Map<string, Fit>(elsewhere.map(([key]) => [key, () => undefined]));
     for (const [key, expression, optional, check] of parts) {
       const fit = fitOf(expression);
-      // A member that may be left out is, when its value is right elsewhere but wrong here.
-      const wider = elsewhere.filter((other) => optional && other[0] === key && other[1] !== expression);
+      // A member that may be left out is, when its value is right elsewhere but wrong here, where not just any will do.
+      const isNarrow = optional && expression !== "any";
+      const wider = elsewhere.filter((other) => isNarrow && other[0] === key && other[1] !== expression);
       if (fit === asIs && !wider[0]) fits.delete(key);
+      else if (!wider[0]) fits.set(key, fit);
       else
         fits.set(key, (inner) => {
           const next = fit(inner);

@@ -1,7 +1,6 @@
 // The answer to requests that need nothing but themselves: one JSON object (or array, for a batch), unless a handler sends
 // something before it ends, or takes long: then a stream of events.
-import type { Answer } from "../../jsonrpc/connection.ts";
-import { Exchange, type Notifier } from "../../jsonrpc/exchange.ts";
+import { type Answer, Exchange, type Outlet } from "../../jsonrpc/exchange.ts";
 import {
   type ErrorObject,
   formatMessage,
@@ -37,7 +36,7 @@ export interface Rules {
   readonly run: (request: Request, exchange: Exchange) => Answer | Promise<Answer>;
 }
 
-export class Answering implements Notifier, Beating {
+export class Answering implements Outlet, Beating {
   readonly #ground: AnsweringGround;
   readonly #rules: Rules;
   readonly #reply: Reply;
@@ -107,6 +106,10 @@ export class Answering implements Notifier, Beating {
   #end(exchange: Exchange, answer: Answer): void {
     // Who is told to stop may take its time: it counts until it has.
     if (--this.#running === 0) this.#ground.left.delete(this);
+    this.answer(exchange, answer);
+  }
+
+  answer(exchange: Exchange, answer: Answer): void {
     if (exchange.ended) return;
     exchange.end();
     if (this.#rules.hasStatus && "error" in answer) this.#status = statusOf(answer.error);
