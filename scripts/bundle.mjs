@@ -33,7 +33,6 @@ function nameChunk(file, files) {
   if (name === Object.keys(programs).join("-")) return "core";
   // Few and short: not worth a chunk for each who shares them.
   if (name === "web-client-process") return "web-client";
-  if (name === "channel-client-process") return "channel";
   if (file === "util/base64") return "core";
   if (files.has("index") && !needs(programs.channel)) return "shared";
   // What others load for the first client of that era; and what tells which functions are exported needs none of it.

@@ -82,7 +82,7 @@ test("built files import one another in no circle", () => {
 
 test.each([
   ["plenum", ["index.js"], 6],
-  ["a server on stdio", ["server/tools-server.js", "transport/stdio/server.js"], 6],
+  ["a server on stdio", ["server/tools-server.js", "transport/stdio/server.js"], 7],
   ["a server on HTTP", ["server/tools-server.js", "transport/http/node.js"], 8],
 ])("%s starts with few files", (_, paths, most) => {
   expect([...reach(paths, "atOnce")].length).toBeLessThanOrEqual(most);
@@ -92,6 +92,12 @@ test("who speaks HTTP loads nothing of stdio, and the other way round", () => {
   const files = (...paths: string[]) => [...reach(paths, "atOnce")].join(" ");
   expect(files("transport/http/node.js", "transport/http/client.js", "index.js")).not.toContain("stdio");
   expect(files("transport/stdio/server.js", "transport/stdio/client.js", "index.js")).not.toContain("http");
+});
+
+test("a client loads nothing that only servers need", () => {
+  const server = [...reach(["server/tools-server.js"], "atOnce")];
+  const client = reach(["transport/http/client.js", "client/client.js", "protocol/sessioned/dial.js"], "atOnce");
+  expect(server.filter((path) => client.has(path))).toEqual(["chunks/core.js"]);
 });
 
 test("only what is about Node imports its modules, and what is loaded on demand is no exception", () => {
