@@ -1,9 +1,11 @@
 // The command line of the benchmark: what is chosen, and what is refused with a word about what there is.
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { nearestTo } from "../packages/plenum/src/util/nearest.ts";
 import { baselineName, type Case, type Target } from "./case.ts";
 import { cases } from "./cases.ts";
 import { explain } from "./legend.ts";
+import type { Result } from "./result.ts";
 import { variantsIn } from "./rounds.ts";
 import { targets } from "./targets.ts";
 
@@ -16,6 +18,7 @@ export const usage = `npm run bench -- [options]
   --wait 60        seconds per case to wait at most for a machine that nobody else uses
   --json           print JSON instead of the table; npm -s keeps its own lines out: npm run -s bench -- --json
   --out file       write the JSON to a file as well, after each case
+  --from file      take what an earlier --out wrote, and measure what it lacks; with --case, more rounds of those
   --write          write docs/performance.md and docs/performance/results.json; needs all cases and targets
   --no-baseline    without bare, and so without ratios
   --list           the cases, the targets and their variants, and what the words of the table mean
@@ -51,6 +54,7 @@ function parse(args: readonly string[]) {
         wait: { type: "string", default: "60" },
         json: { type: "boolean", default: false },
         out: { type: "string" },
+        from: { type: "string" },
         write: { type: "boolean", default: false },
         "no-baseline": { type: "boolean", default: false },
         list: { type: "boolean", default: false },
@@ -168,8 +172,21 @@ export interface Chosen {
   readonly repeats: number;
   readonly waitMs: number;
   readonly out: string | undefined;
+  /** What was measured before; the rounds of those that are measured now are added. */
+  readonly kept: Pick<Result, "cases" | "versions">;
   readonly isJson: boolean;
   readonly writes: boolean;
+}
+
+/** A file that `--out` has written. */
+function readKept(file: string): Chosen["kept"] {
+  try {
+    const { cases: kept, versions = {} } = JSON.parse(readFileSync(file, "utf8")) as Partial<Result>;
+    if (Array.isArray(kept)) return { cases: kept, versions };
+  } catch (error) {
+    throw new UsageError(`--from: ${(error as Error).message}`);
+  }
+  throw new UsageError(`--from: ${file} is none that --out has written`);
 }
 
 /** What to measure, or what to print instead. Throws a `UsageError`. */
@@ -177,11 +194,14 @@ export function readArguments(args: readonly string[]): Chosen | string {
   const options = parse(args);
   if (options.help) return usage;
   if (options.list) return list();
-  const chosen = choose("case", cases, options.case, ({ isExplicit }) => !isExplicit);
+  const before = options.from === undefined ? { cases: [], versions: {} } : readKept(options.from);
+  const isKept = ({ name }: Case): boolean => before.cases.some((one) => one.case === name);
+  const chosen = choose("case", cases, options.case, (one) => !one.isExplicit && !isKept(one));
   const named = choose("target", targets, options.target, () => true);
   const modes = options.mode === undefined ? undefined : split(options.mode);
   if (modes) checkModes(modes, chosen, named);
-  const isFull = cases.every((one) => one.isExplicit || chosen.includes(one)) && named.length === targets.length;
+  const isThere = (one: Case): boolean => one.isExplicit || chosen.includes(one) || isKept(one);
+  const isFull = cases.every(isThere) && named.length === targets.length;
   if (options.write && (!isFull || modes || options["no-baseline"]))
     throw new UsageError("--write needs a full run: without --case, --target, --mode and --no-baseline.");
   const numbers = {
@@ -202,6 +222,7 @@ export function readArguments(args: readonly string[]): Chosen | string {
     modes,
     ...numbers,
     out: options.out,
+    kept: before,
     isJson: options.json,
     writes: options.write,
   };

@@ -166,27 +166,55 @@ function toRow(one: Case, cell: Cell, cells: readonly Cell[]): Row {
   if (error !== undefined) return { target: target.name, variant, median: {}, ratio: {}, foreign: null, error };
   const wanted = baselineOf(one, variant);
   const bare = cells.find((other) => other.target.name === baselineName && other.variant === wanted);
-  const medians = Object.keys(runs[0] ?? {}).map((metric) => [metric, round(median(valuesOf(runs, metric)), 3)]);
-  const ratios = Object.keys(one.better).map((metric) => [metric, ratioOf(metric, runs, bare)]);
+  const isCompared = bare !== undefined && bare.error === undefined;
   return {
     target: target.name,
     variant,
-    ...(bare && bare.error === undefined && { baseline: bare.variant }),
-    median: Object.fromEntries(medians),
-    ratio: Object.fromEntries(ratios.filter(([, ratio]) => ratio !== null)),
+    ...(isCompared && { baseline: bare.variant }),
+    ...summarize(runs, isCompared ? bare.runs : undefined, Object.keys(one.better)),
     foreign: round(median(cell.foreign), 3),
     runs,
   };
 }
 
+/** @param floor what bare gave in the same rounds */
+function summarize(
+  runs: readonly Figures[],
+  floor: readonly Figures[] | undefined,
+  compared: readonly string[],
+): Pick<Row, "median" | "ratio"> {
+  const medians = Object.keys(runs[0] ?? {}).map((metric) => [metric, round(median(valuesOf(runs, metric)), 3)]);
+  const ratios = compared.map((metric) => [metric, floor ? ratioOf(metric, runs, floor) : null]);
+  return {
+    median: Object.fromEntries(medians),
+    ratio: Object.fromEntries(ratios.filter(([, ratio]) => ratio !== null)),
+  };
+}
+
+/** A case with the rounds of two runs. Of a row that one of them lacks, or has fewer rounds of, what the second gave is left. */
+export function addRounds(before: CaseResult, more: CaseResult): CaseResult {
+  const rounds = before.rounds + more.rounds;
+  const find = (result: CaseResult, target: string, variant: string): Row | undefined =>
+    result.rows.find((row) => row.target === target && row.variant === variant);
+  const runsOf = (target: string, variant: string): Figures[] =>
+    [before, more].flatMap((result) => find(result, target, variant)?.runs ?? []);
+  const rows = more.rows.map((row) => {
+    const runs = runsOf(row.target, row.variant);
+    const floor = row.baseline === undefined ? undefined : runsOf(baselineName, row.baseline);
+    if (row.error !== undefined || runs.length !== rounds || (floor && floor.length !== rounds)) return row;
+    const foreign = Math.max(row.foreign ?? 0, find(before, row.target, row.variant)?.foreign ?? 0);
+    return { ...row, ...summarize(runs, floor, Object.keys(row.ratio)), foreign, runs };
+  });
+  return { ...more, rounds, rows };
+}
+
 const valuesOf = (runs: readonly Figures[], metric: string): (number | null)[] =>
   runs.map((run) => run[metric] ?? null);
 
-function ratioOf(metric: string, runs: readonly Figures[], bare: Cell | undefined): number | null {
-  if (!bare || bare.error !== undefined) return null;
+function ratioOf(metric: string, runs: readonly Figures[], floor: readonly Figures[]): number | null {
   const ratios = runs.map((run, i) => {
-    const [value, floor] = [run[metric] ?? null, bare.runs[i]?.[metric] ?? null];
-    return value === null || !floor ? null : value / floor;
+    const [value, least] = [run[metric] ?? null, floor[i]?.[metric] ?? null];
+    return value === null || !least ? null : value / least;
   });
   return round(median(ratios), 3);
 }

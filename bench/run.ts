@@ -8,9 +8,10 @@ import { dirname, resolve } from "node:path";
 import { ensureBuilt } from "../test/house/built.ts";
 import { type Chosen, readArguments, UsageError } from "./arguments.ts";
 import type { Target } from "./case.ts";
+import { cases } from "./cases.ts";
 import { writePage } from "./page.ts";
 import { type CaseResult, describeMachine, type Result } from "./result.ts";
-import { runCase } from "./rounds.ts";
+import { addRounds, runCase } from "./rounds.ts";
 import { formatTable } from "./table.ts";
 import { prepare, versionsOf } from "./targets.ts";
 
@@ -49,7 +50,7 @@ async function prepareAll(targets: readonly Target[]): Promise<Map<string, strin
 }
 
 async function measure(chosen: Chosen): Promise<Result> {
-  const { cases, targets, notes, roundMs, out } = chosen;
+  const { targets, notes, roundMs, out, kept } = chosen;
   for (const note of notes) log(note);
   if (out) checkOut(out);
   if (targets.some(({ name }) => name === "plenum")) await ensureBuilt();
@@ -59,13 +60,20 @@ async function measure(chosen: Chosen): Promise<Result> {
   const result: Result = {
     date: new Date().toISOString(),
     machine: describeMachine(),
-    versions: Object.fromEntries(ready.map((target) => [target.name, versionsOf(target)])),
+    versions: { ...kept.versions, ...Object.fromEntries(ready.map((target) => [target.name, versionsOf(target)])) },
     roundMs,
     cases: done,
   };
   for (const one of cases) {
-    log(`${one.name}: ${one.help}`);
-    done.push(await runCase(one, targets, { ...chosen, unready, log }));
+    const before = kept.cases.find((result) => result.case === one.name);
+    const mine = chosen.cases.find(({ name }) => name === one.name);
+    if (!mine) {
+      if (before) done.push(before);
+      continue;
+    }
+    log(`${mine.name}: ${mine.help}`);
+    const measured = await runCase(mine, targets, { ...chosen, unready, log });
+    done.push(before ? addRounds(before, measured) : measured);
     // After each case, so that a run that is ended leaves what it has.
     if (out) save(out, result);
   }

@@ -7,7 +7,7 @@ import type { Case, Figures, Target } from "../../bench/case.ts";
 import { cases } from "../../bench/cases.ts";
 import { formatPage } from "../../bench/page.ts";
 import type { Result } from "../../bench/result.ts";
-import { type RoundOptions, runCase } from "../../bench/rounds.ts";
+import { addRounds, type RoundOptions, runCase } from "../../bench/rounds.ts";
 import { formatTable } from "../../bench/table.ts";
 import { targets } from "../../bench/targets.ts";
 import { root } from "../house/source.ts";
@@ -53,6 +53,24 @@ test("ratios are to bare of the same round, and their median is taken", async ()
   });
   const { rows } = await runCase(one, [target("bare"), target("plenum")], { ...options, repeats: 3 });
   expect(rows[1]).toMatchObject({ median: { cpuUs: 22 }, ratio: { cpuUs: 1.5 }, baseline: "modern-json" });
+});
+
+test("the rounds of two runs are one case: medians of all, each beside bare of its own round", async () => {
+  const run = (bare: number[], plenum: (number | string)[]) => {
+    const toFigures = (value: number | string) => (typeof value === "string" ? value : { cpuUs: value });
+    const one = scripted({ bare: bare.map((cpuUs) => ({ cpuUs })), plenum: plenum.map(toFigures) });
+    return runCase(one, [target("bare"), target("plenum")], { ...options, repeats: bare.length });
+  };
+  const [before, more] = [await run([10, 10], [10, 20]), await run([20, 20, 20], [30, 60, 80])];
+  const both = addRounds(before, more);
+  expect(both.rounds).toBe(5);
+  expect(both.rows[0]).toMatchObject({ median: { cpuUs: 20 }, ratio: { cpuUs: 1 } });
+  expect(both.rows[1]).toMatchObject({ median: { cpuUs: 30 }, ratio: { cpuUs: 2 }, baseline: "modern-json" });
+  expect(both.rows[1]?.runs).toHaveLength(5);
+  // A row that failed once has no rounds beside those of bare then: what the other run gave is left.
+  const failed = await run([10, 10], [10, "a wrong answer"]);
+  expect(addRounds(failed, more).rows[1]).toEqual(more.rows[1]);
+  expect(addRounds(more, failed).rows[1]?.error).toBe("a wrong answer");
 });
 
 test("a target that fails has an error and no figures, and the others have theirs", async () => {

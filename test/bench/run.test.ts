@@ -1,6 +1,6 @@
 // The benchmark's command line: what it refuses, and that it runs.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -25,6 +25,8 @@ test.each([
   [["--case", "stdio", "--target", "bare,hono-mcp"], "hono-mcp has nothing to measure in stdio\n"],
   [["--write", "--case", "http"], "--write needs a full run"],
   [["--cases", "http"], "Unknown option '--cases'"],
+  [["--from", "not-there.json"], "--from: ENOENT"],
+  [["--from", "package.json"], "--from: package.json is none that --out has written"],
 ])("%j is refused", (args, message) => {
   expect(() => readArguments(args)).toThrow(UsageError);
   expect(() => readArguments(args)).toThrow(message);
@@ -59,6 +61,34 @@ test("only what takes part is made ready and measured; what does not is told", (
   expect(choose("--case", "stdio", "--target", "bare").targets.map(({ name }) => name)).toEqual(["bare"]);
   expect(choose().notes).toEqual([]);
   expect(choose().targets).toHaveLength(7);
+});
+
+test("--from keeps what was measured before, and what is named is measured all the same", () => {
+  const folder = mkdtempSync(join(tmpdir(), "plenum-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "before.json");
+  const all = choose().cases.map(({ name }) => name);
+  const write = (names: readonly string[]): void =>
+    writeFileSync(file, JSON.stringify({ cases: names.map((name) => ({ case: name })), versions: { v1: { a: "1" } } }));
+  const names = (...args: string[]) => {
+    const { cases, kept } = choose("--from", file, ...args);
+    return {
+      measured: cases.map(({ name }) => name),
+      kept: kept.cases.map((one) => one.case),
+      versions: kept.versions,
+    };
+  };
+  const versions = { v1: { a: "1" } };
+  write(["http", "stdio"]);
+  expect(names()).toEqual({
+    measured: all.filter((name) => !["http", "stdio"].includes(name)),
+    kept: ["http", "stdio"],
+    versions,
+  });
+  expect(names("--case", "http")).toEqual({ measured: ["http"], kept: ["http", "stdio"], versions });
+  expect(() => names("--case", "http", "--write")).toThrow("--write needs a full run");
+  write(all);
+  expect(names("--case", "http", "--write")).toEqual({ measured: ["http"], kept: all, versions });
 });
 
 test("--repeats holds for a case that has a number of its own only where that case is named", () => {
