@@ -143,7 +143,10 @@ describe("answering", () => {
     const { receive, sent, connection } = open({
       maxInFlight: 1,
       onRequest: (_, exchange) => {
-        exchange.beforeEnd(() => exchange.notify("held", { id: exchange.id }));
+        exchange.beforeEnd(() => {
+          exchange.notify("held", { id: exchange.id });
+          throw new Error("nobody else's business");
+        });
         exchange.answer({ result: { early: true } });
         exchange.answer({ result: { twice: true } });
         return new Promise((resolve) => finish.push(resolve));

@@ -60,7 +60,7 @@ export class Exchange {
     this.#outlet.answer(this, answer);
   }
 
-  /** Called when there is an answer, before that goes out: for what was held back. It must not throw. */
+  /** Called when there is an answer, before that goes out: for what was held back. */
   beforeEnd(run: () => void): void {
     this.#beforeEnd = run;
   }
@@ -68,7 +68,11 @@ export class Exchange {
   /** For the connection. A `reason` aborts the handler; without one the exchange merely ends. */
   end(reason?: unknown): void {
     if (this.#isEnded) return;
-    if (reason === undefined) this.#beforeEnd?.();
+    try {
+      if (reason === undefined) this.#beforeEnd?.();
+    } catch {
+      // The answer goes out all the same.
+    }
     this.#isEnded = true;
     this.#reason = reason;
     if (reason !== undefined) this.#controller?.abort(reason);

@@ -54,7 +54,7 @@ export interface Link {
   readonly ended: boolean;
   /** Sends a notification about this call, fitted to the revision; nothing once the call has ended. */
   notify(method: string, params: JsonObject): void;
-  /** Called when there is an answer, before that goes out: for what was held back. It must not throw. */
+  /** Called when there is an answer, before that goes out: for what was held back. */
   beforeEnd(run: () => void): void;
   /** Whether the caller wants log messages of this level for this call. */
   wantsLog(level: LogLevel): boolean;

@@ -73,7 +73,7 @@ export function traceCalls(endpoint: Endpoint, api: TelemetryApi): Endpoint {
     };
     try {
       const result = await context.with(trace.setSpan(parent, span), () => endpoint.call(call));
-      if (result.isError === true) fail("tool_error");
+      if (result?.isError === true) fail("tool_error");
       return result;
     } catch (error) {
       const problem = toProblem(error, call);
