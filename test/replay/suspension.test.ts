@@ -196,6 +196,23 @@ describe("a handler that is suspended", () => {
     expect(hasAnswer).toBe(true);
   });
 
+  test("so does a middleware that swallows it and gives no result", async () => {
+    const { server, open, errors } = createStage(async (ctx) => (await ctx.elicit("?", form)).action);
+    server.use(async (call, next) => {
+      try {
+        return await next(call);
+      } catch {
+        return undefined as never;
+      }
+    });
+    const peer = await open();
+    const first = await leg(peer);
+    expect(errors.map(({ message }) => message)).toEqual([
+      expect.stringContaining("caught the error that suspends it"),
+    ]);
+    expect(textOf(await peer.request("tools/call", { name: "run", ...onward(first) }))).toBe("accept");
+  });
+
   test("hears what to do", async () => {
     let heard: unknown;
     const { open } = createStage(async (ctx) => {

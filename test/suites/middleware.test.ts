@@ -10,6 +10,24 @@ afterEach(() => {
 });
 
 describe.each(revisions)("middleware in %s", (revision) => {
+  test("that gives no result gives leave to nothing", async () => {
+    const { server, errors } = createQuietServer();
+    server.tool("t", {}, () => "done");
+    server.resource("x:r", { name: "r" }, () => "text");
+    const opening = ["initialize", "server/discover"];
+    server.use(async (call, next) => {
+      const result = await next(call);
+      return (opening.includes(call.method) ? result : undefined) as typeof result;
+    });
+    const peer = await openPeer(server, revision);
+    expect(await peer.fail("tools/call", { name: "t" })).toMatchObject({ code: -32603 });
+    const watch: [string, Obj] = peer.isModern
+      ? ["subscriptions/listen", { notifications: { resourceSubscriptions: ["x:r"] } }]
+      : ["resources/subscribe", { uri: "x:r" }];
+    if (peer.isModern || hasSession(revision)) expect(await peer.fail(...watch)).toMatchObject({ code: -32603 });
+    expect(errors[0]?.error).toMatchObject({ message: "The result of tools/call must be an object" });
+  });
+
   test("runs around every call, the first one used outermost, and sees how it ended", async () => {
     const { server } = createQuietServer();
     const steps: string[] = [];

@@ -143,6 +143,7 @@ describe("answering", () => {
     const { receive, sent, connection } = open({
       maxInFlight: 1,
       onRequest: (_, exchange) => {
+        exchange.beforeEnd(() => exchange.notify("first", {}));
         exchange.beforeEnd(() => {
           exchange.notify("held", { id: exchange.id });
           throw new Error("nobody else's business");
@@ -154,14 +155,14 @@ describe("answering", () => {
     });
     receive(request(1));
     // What was held back goes out before the answer, and nothing behind it.
-    expect(sent).toMatchObject([{ method: "held" }, { id: 1, result: { early: true } }]);
+    expect(sent).toMatchObject([{ method: "first" }, { method: "held" }, { id: 1, result: { early: true } }]);
     expect(connection.inFlight).toBe(0);
     receive(request(2));
-    expect(sent).toMatchObject([{}, {}, { id: 2, error: { code: -32600 } }]);
+    expect(sent[3]).toMatchObject({ id: 2, error: { code: -32600 } });
     finish[0]?.({ result: { late: true } });
     await turn();
     receive(request(3));
-    expect(sent.slice(3)).toMatchObject([{ method: "held" }, { id: 3, result: { early: true } }]);
+    expect(sent.slice(4)).toMatchObject([{ method: "first" }, { method: "held" }, { id: 3, result: { early: true } }]);
   });
 
   test("notifications are never answered, even when their handler throws", () => {

@@ -62,7 +62,11 @@ export class Exchange {
 
   /** Called when there is an answer, before that goes out: for what was held back. */
   beforeEnd(run: () => void): void {
-    this.#beforeEnd = run;
+    const earlier = this.#beforeEnd;
+    this.#beforeEnd = () => {
+      earlier?.();
+      run();
+    };
   }
 
   /** For the connection. A `reason` aborts the handler; without one the exchange merely ends. */

@@ -134,7 +134,7 @@ export function methodNotFound(name: string): McpError {
 
 /** Whether a peer may be told of it. Errors about our own requests are nobody else's business. */
 export function isTellable(error: McpError): boolean {
-  return rowOf(error.code).rpc !== undefined || error.code === "application";
+  return rowOf(error.code)?.rpc !== undefined || error.code === "application";
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Call, Endpoint, Result } from "./endpoint.ts";
 import { McpError, toErrorObject } from "./errors.ts";
 import { traceContextOf } from "./meta.ts";
 import { findMethod } from "./methods.ts";
-import { toToolFault } from "./revise.ts";
+import { assertResult, toToolFault } from "./revise.ts";
 
 /** What is used of `@opentelemetry/api`. A context is opaque here. */
 export interface TelemetryApi {
@@ -73,7 +73,8 @@ export function traceCalls(endpoint: Endpoint, api: TelemetryApi): Endpoint {
     };
     try {
       const result = await context.with(trace.setSpan(parent, span), () => endpoint.call(call));
-      if (result?.isError === true) fail("tool_error");
+      assertResult(result, call.method);
+      if (result.isError === true) fail("tool_error");
       return result;
     } catch (error) {
       const problem = toProblem(error, call);

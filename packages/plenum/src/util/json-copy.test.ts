@@ -63,6 +63,19 @@ test("what JSON would make something else of, or nothing, is left to it", () => 
   expect(copyPlain([[1]], 3)).toEqual([[1]]);
 });
 
+test("an array that says it copies itself is copied all the same", () => {
+  const inner = {};
+  const array = Object.assign([inner], {
+    slice() {
+      return this;
+    },
+  });
+  const copy = copyPlain(array, depth) as unknown[];
+  expect(copy).toEqual([{}]);
+  expect(copy).not.toBe(array);
+  expect(array[0]).toBe(inner);
+});
+
 test("what all objects inherit is not copied", () => {
   Object.defineProperty(Object.prototype, "everywhere", { value: 1, enumerable: true, configurable: true });
   let copy: unknown;

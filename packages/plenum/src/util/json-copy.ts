@@ -36,7 +36,7 @@ export function copyPlain(value: unknown, maxDepth: number): unknown {
   if (Array.isArray(value)) {
     if (value.constructor !== Array || "toJSON" in value) return undefined;
     // No longer than it has to be, which an array that grows is.
-    const items: unknown[] = value.slice();
+    const items: unknown[] = Array.prototype.slice.call(value);
     for (let i = 0; i < items.length; i++) {
       const copy = copyPlain(items[i], maxDepth - 1);
       if (copy === undefined) return undefined;

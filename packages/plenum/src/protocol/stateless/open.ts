@@ -131,14 +131,17 @@ class Turn implements LinkEnds {
   #round(): Promise<Round> {
     const call = this.#call as Call;
     this.#opening ??= import("./replay.ts").then(({ openRound }) =>
-      openRound(this.#ground, call, this.#method, call.sent ?? call.params, () => void this.#giveUp()),
+      openRound(this.#ground, call, this.#method, call.sent ?? call.params, () => this.#giveUp()),
     );
     return this.#opening;
   }
 
   /** Answers before the handler is done. */
-  async #giveUp(): Promise<void> {
-    this.#exchange.answer(await this.#settle({}));
+  #giveUp(): void {
+    this.#settle({}).then(
+      (answer) => this.#exchange.answer(answer),
+      () => {},
+    );
   }
 
   async #retry(): Promise<Answer> {
@@ -155,8 +158,13 @@ class Turn implements LinkEnds {
     if (!isThenable(given)) return this.#conclude(given);
     return Promise.resolve(given).then(
       (result) => this.#conclude(result),
-      (error) => (this.#opening ? this.#settle({}, { error }) : this.#fail(error)),
+      (error) => this.#miss(error),
     );
+  }
+
+  /** No result: a round that was opened ends all the same. */
+  #miss(error: unknown): Answer | Promise<Answer> {
+    return this.#opening ? this.#settle({}, { error }) : this.#fail(error);
   }
 
   /** A call in which somebody asked is settled by its round. */
@@ -166,7 +174,7 @@ class Turn implements LinkEnds {
       const isAsking = this.#opening || result.resultType === "input_required";
       return isAsking ? this.#settle(result) : this.#encode(result);
     } catch (error) {
-      return this.#fail(error);
+      return this.#miss(error);
     }
   }
 
@@ -190,6 +198,8 @@ class Turn implements LinkEnds {
       // Before anybody looks for each of the resources.
       watching.assertFew(wanted, watch);
       const result = await endpoint.call(call);
+      // Nothing of it is no leave to hear all that was asked for.
+      assertResult(result, call.method);
       const tag = { [metaKeys.subscriptionId]: this.#exchange.id };
       listening = watching.listen(watch, this.#exchange, { ...wanted, ...result }, tag, missed);
     } catch (error) {

@@ -181,8 +181,8 @@ export class Answering implements Outlet, Beating {
     }
   }
 
-  #fail(error: unknown, about: Exchange): { readonly error: ErrorObject } {
-    return { error: toHidden(this.#ground.endpoint.report(error, about)) };
+  #fail(error: unknown, { method }: Exchange): { readonly error: ErrorObject } {
+    return { error: toHidden(this.#ground.endpoint.report(error, { method })) };
   }
 
   #close(): void {

@@ -8,7 +8,7 @@ import type { Writable } from "node:stream";
 const portionBytes = 65_536;
 
 /** Four times as much each time that a portion was taken in a moment, and no more than this: each has its price. */
-const mostPortionBytes = 16 * portionBytes;
+const mostPortionBytes = 8 * portionBytes;
 const momentMs = 100;
 
 /** What is shorter is given to the socket in one piece. */
