@@ -105,15 +105,9 @@ export const methods: readonly Method[] = rows.map(([name, from, stem, since, un
 
 const byName: ReadonlyMap<string, Method> = new Map(methods.map((method) => [method.name, method]));
 
-/** The one that was looked for last: mostly it is that again. */
-let latest: Method | undefined;
-
 /** The method of that name, whatever the revision. */
 export function findMethod(name: string): Method | undefined {
-  if (latest?.name === name) return latest;
-  const method = byName.get(name);
-  if (method) latest = method;
-  return method;
+  return byName.get(name);
 }
 
 /** Whether a revision has the method. Revisions are dates: they compare as text. */

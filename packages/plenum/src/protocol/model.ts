@@ -97,7 +97,7 @@ export function isContent(value: unknown): value is Content {
   if (!isObject(value) || typeof value.type !== "string" || !Object.hasOwn(contentKinds, value.type)) return false;
   const at = value.type === "resource" ? value.resource : value;
   if (!isObject(at)) return false;
-  for (const key of contentKinds[value.type] ?? []) if (typeof at[key] !== "string") return false;
+  for (const key of contentKinds[value.type] as readonly string[]) if (typeof at[key] !== "string") return false;
   return true;
 }
 

@@ -130,18 +130,12 @@ class Turn implements LinkEnds {
 
   #round(): Promise<Round> {
     const call = this.#call as Call;
+    // Answers before the handler is done.
+    const giveUp = () => this.#settle({}).then((answer) => this.#exchange.answer(answer));
     this.#opening ??= import("./replay.ts").then(({ openRound }) =>
-      openRound(this.#ground, call, this.#method, call.sent ?? call.params, () => this.#giveUp()),
+      openRound(this.#ground, call, this.#method, call.sent ?? call.params, () => void giveUp().catch(() => {})),
     );
     return this.#opening;
-  }
-
-  /** Answers before the handler is done. */
-  #giveUp(): void {
-    this.#settle({}).then(
-      (answer) => this.#exchange.answer(answer),
-      () => {},
-    );
   }
 
   async #retry(): Promise<Answer> {
