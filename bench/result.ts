@@ -8,7 +8,7 @@ export interface Row {
   /** The variant of bare that it is compared with. */
   readonly baseline?: string;
   readonly median: Figures;
-  /** To bare in the same round; the median over the rounds. */
+  /** To bare in the same round, or right before it in a case that is paired; the median over the rounds. */
   readonly ratio: Figures;
   /** The share of the machine that others used meanwhile, 0 to 1; the median over the rounds. */
   readonly foreign: number | null;
@@ -16,6 +16,8 @@ export interface Row {
   readonly error?: string;
   /** What each round gave. */
   readonly runs?: readonly Figures[];
+  /** What bare gave beside each of them. */
+  readonly floors?: readonly Figures[];
 }
 
 /** A round in which others used more of the machine than this is measured again; a row that stays above it was disturbed. */
@@ -52,7 +54,7 @@ export function describeMachine(): Machine {
 
 /** Without what each round gave: what is kept in docs/performance. */
 export function toCompact(result: Result): Result {
-  const withoutRuns = ({ runs: _, ...row }: Row): Row => row;
+  const withoutRuns = ({ runs: _runs, floors: _floors, ...row }: Row): Row => row;
   return {
     ...result,
     cases: result.cases.map((one) => ({ ...one, rows: one.rows.map(withoutRuns) })),

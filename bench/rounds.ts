@@ -1,5 +1,6 @@
 // Runs one case over its targets: rounds that go through all of them in turn, so that what disturbs the machine for a while
-// disturbs all of them, and each figure stands beside that of bare in the same round.
+// disturbs all of them, and each figure stands beside that of bare in the same round, or right before it in a case whose
+// rounds are long.
 import { baselineName, type Case, type Figures, type Options, type Target } from "./case.ts";
 import { markForeign, waitForQuiet } from "./drive/machine.ts";
 import { median, round } from "./drive/statistics.ts";
@@ -21,6 +22,8 @@ interface Cell {
   readonly target: Target;
   readonly variant: string;
   readonly runs: Figures[];
+  /** What bare gave right before each of them, where it was measured there. */
+  readonly floors: Figures[];
   readonly foreign: number[];
   /** What `setup` gave, while it stands. */
   ready?: { readonly value: unknown };
@@ -47,9 +50,11 @@ export async function runCase(one: Case, targets: readonly Target[], options: Ro
     for (let i = 1; i <= rounds && cells.length > 0; i++) {
       const started = performance.now();
       for (const cell of cells) {
-        if (one.isFresh) await setup(one, cell, options);
-        await measure(one, cell, options, quiet);
-        if (one.isFresh) await teardown(one, cell, options);
+        const bare = one.isPaired ? floorOf(one, cell, cells) : undefined;
+        const both = bare && bare !== cell ? [bare, cell] : [cell];
+        if (one.isFresh) for (const each of both) await setup(one, each, options);
+        await measure(one, both, options, quiet);
+        if (one.isFresh) for (const each of both) await teardown(one, each, options);
       }
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
       options.log(`  ${one.name}: round ${i} of ${rounds} (${seconds} s)`);
@@ -70,7 +75,14 @@ function cellsOf(one: Case, targets: readonly Target[], { modes, unready }: Roun
     const variants = variantsIn(one, target, target.name === baselineName ? undefined : modes);
     const error = unready?.get(target.name);
     return variants.map(
-      (variant): Cell => ({ target, variant, runs: [], foreign: [], ...(error !== undefined && { error }) }),
+      (variant): Cell => ({
+        target,
+        variant,
+        runs: [],
+        floors: [],
+        foreign: [],
+        ...(error !== undefined && { error }),
+      }),
     );
   });
   if (!modes) return cells;
@@ -85,6 +97,14 @@ function cellsOf(one: Case, targets: readonly Target[], { modes, unready }: Roun
 
 function baselineOf(one: Case, variant: string): string | undefined {
   return one.baseline ? one.baseline(variant) : variant;
+}
+
+/** The cell of bare that a cell is compared with: itself, if it is that one. None that has failed. */
+function floorOf(one: Case, { variant }: Cell, cells: readonly Cell[]): Cell | undefined {
+  const wanted = baselineOf(one, variant);
+  return cells.find(
+    ({ target, variant, error }) => target.name === baselineName && variant === wanted && error === undefined,
+  );
 }
 
 function fail(cell: Cell, error: unknown, { log }: RoundOptions): void {
@@ -139,52 +159,58 @@ async function wait(quiet: Quiet, { waitMs, log }: RoundOptions): Promise<void> 
   if (quiet.leftMs <= 0) log("  waiting no longer: what others disturb is marked");
 }
 
-async function measure(one: Case, cell: Cell, options: RoundOptions, quiet: Quiet): Promise<void> {
-  const { ready } = cell;
-  if (cell.error !== undefined || !ready) return;
+/** @param cells one, or bare's and one: measured right after the other, and as a pair again where others disturbed them */
+async function measure(one: Case, cells: readonly Cell[], options: RoundOptions, quiet: Quiet): Promise<void> {
+  const cell = cells.at(-1) as Cell;
+  if (cell.error !== undefined || !cell.ready) return;
+  let current = cell;
   try {
-    let best: { figures: Figures; foreign: number } | undefined;
+    let best: { figures: Figures[]; foreign: number } | undefined;
     for (let i = 0; i < tries; i++) {
       await wait(quiet, options);
       const foreignShare = markForeign();
-      const figures = await within(options, one.measure(ready.value, options));
+      const figures: Figures[] = [];
+      for (current of cells) {
+        if (current.ready) figures.push(await within(options, one.measure(current.ready.value, options)));
+      }
       const foreign = foreignShare();
       if (!best || foreign < best.foreign) best = { figures, foreign };
       // Of what is fresh the second measure would be of something else.
       if (best.foreign <= maxForeign || one.isFresh || quiet.leftMs <= 0) break;
     }
     if (!best) return;
-    cell.runs.push(best.figures);
+    cell.runs.push(best.figures.pop() as Figures);
+    cell.floors.push(...best.figures);
     cell.foreign.push(best.foreign);
   } catch (error) {
-    fail(cell, error, options);
+    fail(current, error, options);
   }
 }
 
 function toRow(one: Case, cell: Cell, cells: readonly Cell[]): Row {
   const { target, variant, runs, error } = cell;
   if (error !== undefined) return { target: target.name, variant, median: {}, ratio: {}, foreign: null, error };
-  const wanted = baselineOf(one, variant);
-  const bare = cells.find((other) => other.target.name === baselineName && other.variant === wanted);
-  const isCompared = bare !== undefined && bare.error === undefined;
+  const bare = floorOf(one, cell, cells);
+  const floors = one.isPaired && bare !== cell ? cell.floors : bare?.runs;
   return {
     target: target.name,
     variant,
-    ...(isCompared && { baseline: bare.variant }),
-    ...summarize(runs, isCompared ? bare.runs : undefined, Object.keys(one.better)),
+    ...(bare && { baseline: bare.variant }),
+    ...summarize(runs, bare && floors, Object.keys(one.better)),
     foreign: round(median(cell.foreign), 3),
     runs,
+    ...(bare && floors && { floors }),
   };
 }
 
-/** @param floor what bare gave in the same rounds */
+/** @param floors what bare gave beside each of them */
 function summarize(
   runs: readonly Figures[],
-  floor: readonly Figures[] | undefined,
+  floors: readonly Figures[] | undefined,
   compared: readonly string[],
 ): Pick<Row, "median" | "ratio"> {
   const medians = Object.keys(runs[0] ?? {}).map((metric) => [metric, round(median(valuesOf(runs, metric)), 3)]);
-  const ratios = compared.map((metric) => [metric, floor ? ratioOf(metric, runs, floor) : null]);
+  const ratios = compared.map((metric) => [metric, floors ? ratioOf(metric, runs, floors) : null]);
   return {
     median: Object.fromEntries(medians),
     ratio: Object.fromEntries(ratios.filter(([, ratio]) => ratio !== null)),
@@ -194,16 +220,13 @@ function summarize(
 /** A case with the rounds of two runs. Of a row that one of them lacks, or has fewer rounds of, what the second gave is left. */
 export function addRounds(before: CaseResult, more: CaseResult): CaseResult {
   const rounds = before.rounds + more.rounds;
-  const find = (result: CaseResult, target: string, variant: string): Row | undefined =>
-    result.rows.find((row) => row.target === target && row.variant === variant);
-  const runsOf = (target: string, variant: string): Figures[] =>
-    [before, more].flatMap((result) => find(result, target, variant)?.runs ?? []);
   const rows = more.rows.map((row) => {
-    const runs = runsOf(row.target, row.variant);
-    const floor = row.baseline === undefined ? undefined : runsOf(baselineName, row.baseline);
-    if (row.error !== undefined || runs.length !== rounds || (floor && floor.length !== rounds)) return row;
-    const foreign = Math.max(row.foreign ?? 0, find(before, row.target, row.variant)?.foreign ?? 0);
-    return { ...row, ...summarize(runs, floor, Object.keys(row.ratio)), foreign, runs };
+    const earlier = before.rows.find(({ target, variant }) => target === row.target && variant === row.variant);
+    const runs = [...(earlier?.runs ?? []), ...(row.runs ?? [])];
+    const floors = row.floors && [...(earlier?.floors ?? []), ...row.floors];
+    if (row.error !== undefined || runs.length !== rounds || (floors && floors.length !== rounds)) return row;
+    const foreign = Math.max(row.foreign ?? 0, earlier?.foreign ?? 0);
+    return { ...row, ...summarize(runs, floors, Object.keys(row.ratio)), foreign, runs, ...(floors && { floors }) };
   });
   return { ...more, rounds, rows };
 }
@@ -211,9 +234,9 @@ export function addRounds(before: CaseResult, more: CaseResult): CaseResult {
 const valuesOf = (runs: readonly Figures[], metric: string): (number | null)[] =>
   runs.map((run) => run[metric] ?? null);
 
-function ratioOf(metric: string, runs: readonly Figures[], floor: readonly Figures[]): number | null {
+function ratioOf(metric: string, runs: readonly Figures[], floors: readonly Figures[]): number | null {
   const ratios = runs.map((run, i) => {
-    const [value, least] = [run[metric] ?? null, floor[i]?.[metric] ?? null];
+    const [value, least] = [run[metric] ?? null, floors[i]?.[metric] ?? null];
     return value === null || !least ? null : value / least;
   });
   return round(median(ratios), 3);

@@ -10,6 +10,8 @@ export const http: Case<HttpServer> = {
   help: "tools/call over HTTP, every mode: 64 in flight, and one after the other",
   better: { cpuUs: "low", perSecond: "high", sequentialP50Us: "low", sequentialPerSecond: "high" },
   variants: (target) => Object.keys(target.http ?? {}),
+  isPaired: true,
+  repeats: 5,
   // All modes stand beside the same floor.
   baseline: () => "session-json",
   async setup(target, mode, { roundMs }) {

@@ -38,6 +38,8 @@ export const sessions: Case<HttpServer> = {
   name: "sessions",
   help: "sessions over HTTP: made per second (initialize and initialized), and the memory of one that is idle",
   better: { perSecond: "high", cpuUs: "low", heapKb: "low", rssKb: "low" },
+  isPaired: true,
+  repeats: 5,
   isFresh: true,
   variants: ({ http }) => ["session-json", "session-sse"].filter((mode) => http?.[mode]).slice(0, 1),
   baseline: () => "session-json",

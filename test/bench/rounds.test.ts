@@ -55,6 +55,19 @@ test("ratios are to bare of the same round, and their median is taken", async ()
   expect(rows[1]).toMatchObject({ median: { cpuUs: 22 }, ratio: { cpuUs: 1.5 }, baseline: "modern-json" });
 });
 
+test("where a case is paired, ratios are to bare right before", async () => {
+  const bare = [10, 20, 10, 40].map((cpuUs) => ({ cpuUs }));
+  const one = { ...scripted({ bare, plenum: [{ cpuUs: 30 }, { cpuUs: 60 }] }), isPaired: true };
+  const both = [target("bare"), target("plenum")];
+  const { rows } = await runCase(one, both, { ...options, repeats: 2 });
+  // By itself it gave 10 and 10, beside plenum 20 and 40.
+  expect(rows[0]).toMatchObject({ median: { cpuUs: 10 }, ratio: { cpuUs: 1 } });
+  expect(rows[1]).toMatchObject({ median: { cpuUs: 45 }, ratio: { cpuUs: 1.5 } });
+  const failing = { ...scripted({ bare: [{ cpuUs: 10 }, "bare is gone"], plenum: [] }), isPaired: true };
+  const failed = await runCase(failing, both, options);
+  expect(failed.rows.map(({ error }) => error)).toEqual(["bare is gone", undefined]);
+});
+
 test("the rounds of two runs are one case: medians of all, each beside bare of its own round", async () => {
   const run = (bare: number[], plenum: (number | string)[]) => {
     const toFigures = (value: number | string) => (typeof value === "string" ? value : { cpuUs: value });
