@@ -12,7 +12,7 @@ import type { Endpoint, Sender } from "../../protocol/endpoint.ts";
 import { statusOf, toHidden } from "../../protocol/errors.ts";
 import type { Bag } from "../../util/bag.ts";
 import { formatEvent } from "./event.ts";
-import type { EventSink } from "./exchange.ts";
+import type { EventSink, GoneListener } from "./exchange.ts";
 import type { HttpSettings } from "./options.ts";
 import type { Beating, Pulse } from "./pulse.ts";
 import type { Reply } from "./reply.ts";
@@ -36,13 +36,13 @@ export interface Rules {
   readonly run: (request: Request, exchange: Exchange) => Answer | Promise<Answer>;
 }
 
-export class Answering implements Outlet, Beating {
+export class Answering implements Outlet, Beating, GoneListener {
   readonly #ground: AnsweringGround;
   readonly #rules: Rules;
   readonly #reply: Reply;
-  readonly #isBatch: boolean;
-  readonly #exchanges: Exchange[] = [];
-  readonly #responses: string[] = [];
+  readonly #exchanges: readonly Exchange[];
+  /** Of a batch, until a stream begins: the answers that wait for the others. */
+  #waiting: string[] | undefined;
   readonly #startedAt = Date.now();
   #sink: EventSink | undefined;
   #status = 200;
@@ -51,13 +51,20 @@ export class Answering implements Outlet, Beating {
   /** Handlers that have not ended. */
   #running: number;
 
-  private constructor(ground: AnsweringGround, rules: Rules, reply: Reply, isBatch: boolean, count: number) {
+  private constructor(
+    ground: AnsweringGround,
+    rules: Rules,
+    requests: readonly Request[],
+    sender: Sender,
+    reply: Reply,
+  ) {
     this.#ground = ground;
     this.#rules = rules;
     this.#reply = reply;
-    this.#isBatch = isBatch;
-    this.#open = count;
-    this.#running = count;
+    this.#open = requests.length;
+    this.#running = requests.length;
+    // All of them are known before the first can be answered.
+    this.#exchanges = requests.map((request) => new Exchange(this, request, sender));
     ground.pulse.add(this);
     ground.open.add(this);
   }
@@ -74,17 +81,19 @@ export class Answering implements Outlet, Beating {
     reply: Reply,
     batch?: { readonly refusals: readonly Response[] },
   ): void {
-    const answering = new Answering(ground, rules, reply, batch !== undefined, requests.length);
-    for (const refusal of batch?.refusals ?? []) answering.#responses.push(formatMessage(refusal));
-    reply.onGone(() => {
-      if (answering.#running > 0) ground.left.add(answering);
-      if (rules.endsWithClient) answering.cancel(new DOMException("The client closed the connection", "AbortError"));
-    });
+    const answering = new Answering(ground, rules, requests, sender, reply);
+    if (batch) answering.#waiting = batch.refusals.map((refusal) => formatMessage(refusal));
+    reply.onGone(answering);
     // An error that comes first has its status even there: so nothing is said before there is something to say.
     if (ground.settings.answers === "stream" && !rules.hasStatus) answering.#stream();
-    // All of them are known before the first can be answered.
-    for (const request of requests) answering.#exchanges.push(new Exchange(answering, request, sender));
-    for (const [index, request] of requests.entries()) answering.#run(request, answering.#exchanges[index] as Exchange);
+    for (let i = 0; i < requests.length; i++)
+      answering.#run(requests[i] as Request, answering.#exchanges[i] as Exchange);
+  }
+
+  /** For its reply. */
+  gone(): void {
+    if (this.#running > 0) this.#ground.left.add(this);
+    if (this.#rules.endsWithClient) this.cancel(new DOMException("The client closed the connection", "AbortError"));
   }
 
   #run(request: Request, exchange: Exchange): void {
@@ -154,17 +163,17 @@ export class Answering implements Outlet, Beating {
   #write(exchange: Exchange, answer: Answer): void {
     const text = this.#format(exchange, answer);
     if (this.#ground.settings.answers === "stream" && this.#status === 200) this.#stream();
-    this.#responses.push(text);
-    // The stream may have begun between two answers of a batch. At once: none of them is late because of the others.
+    this.#waiting?.push(text);
+    // The stream may have begun between two answers of a batch. At once: none of them is late because of the others; and in
+    // one piece: a reader cannot be behind with what was kept from him.
     if (this.#sink) {
-      const events = this.#responses.splice(0).map((one) => formatEvent(one));
-      // In one piece: a reader cannot be behind with what was kept from him.
-      this.#sink.write(events.length === 1 ? (events[0] as string) : events.join(""));
+      this.#sink.write(this.#waiting ? this.#waiting.map((one) => formatEvent(one)).join("") : formatEvent(text));
+      this.#waiting = undefined;
     }
     if (--this.#open > 0) return;
     this.#close();
     if (this.#sink) this.#sink.end();
-    else if (this.#isBatch) this.#reply.json(200, `[${this.#responses.join(",")}]`);
+    else if (this.#waiting) this.#reply.json(200, `[${this.#waiting.join(",")}]`);
     else this.#reply.json(this.#status, text);
   }
 

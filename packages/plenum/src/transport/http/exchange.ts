@@ -40,8 +40,13 @@ export interface Outlet {
   answer(status: number, headers: Headers, body?: string, told?: Told): void;
   /** An answer that goes on: status 200, and events follow. */
   stream(headers: Headers): EventSink;
-  /** Calls back, once, if the client is gone before the answer is complete. Replaces the one that was set before. */
-  onGone(run: () => void): void;
+  /** Told, once, if the client is gone before the answer is complete. In place of whoever was to be told before. */
+  onGone(listener: GoneListener): void;
+}
+
+/** An object, not a function: whoever answers is one already, and each request has one. */
+export interface GoneListener {
+  gone(): void;
 }
 
 /** Told once, as far as the runtime knows: the reader has all of it; or was cut off before. */

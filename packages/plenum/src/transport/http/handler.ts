@@ -31,13 +31,15 @@ export interface HttpCore {
 /** A way back that keeps in mind, while it is not used yet, that the client has gone. */
 function hold(outlet: Outlet): Outlet {
   let isGone = false;
-  outlet.onGone(() => {
-    isGone = true;
+  outlet.onGone({
+    gone() {
+      isGone = true;
+    },
   });
   return {
     answer: (status, headers, body, told) => outlet.answer(status, headers, body, told),
     stream: (headers) => outlet.stream(headers),
-    onGone: (run) => (isGone ? run() : outlet.onGone(run)),
+    onGone: (listener) => (isGone ? listener.gone() : outlet.onGone(listener)),
   };
 }
 

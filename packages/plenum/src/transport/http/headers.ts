@@ -28,6 +28,16 @@ export const jsonHeaders: Headers = {
   "x-content-type-options": "nosniff",
 };
 
+/** The same, with a length. Most answers have them: a literal is made in a fraction of the time that a copy takes. */
+export function toJsonHeaders(bytes: number): { [name: string]: string | number } {
+  return {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "content-length": bytes,
+  };
+}
+
 /** What a client sends is short; what is longer is not read. */
 const maxLength = 8192;
 

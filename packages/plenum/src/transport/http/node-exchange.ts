@@ -3,7 +3,16 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { nextTick } from "node:process";
-import { type EventSink, type Headers, type HttpRequest, noSink, type Outlet, type Told } from "./exchange.ts";
+import {
+  type EventSink,
+  type GoneListener,
+  type Headers,
+  type HttpRequest,
+  noSink,
+  type Outlet,
+  type Told,
+} from "./exchange.ts";
+import { jsonHeaders, toJsonHeaders } from "./headers.ts";
 import { type Bodies, type Mounted, readBody } from "./node-body.ts";
 import { Feed, onClose, settle, smallLength } from "./node-feed.ts";
 
@@ -33,8 +42,10 @@ export class NodeExchange implements HttpRequest, Outlet {
   readonly #ground: NodeGround;
   /** The host, where the target is a whole URL. */
   readonly #authority: string | undefined;
-  #gone: (() => void) | undefined;
+  #listener: GoneListener | undefined;
   #isOver = false;
+  /** A header of the request stands there twice; looked for once. */
+  #hasDoubles: boolean | undefined;
 
   constructor(request: Mounted, response: ServerResponse, ground: NodeGround) {
     const { path, query, authority } = splitUrl(request.url ?? "/");
@@ -63,9 +74,11 @@ export class NodeExchange implements HttpRequest, Outlet {
   }
 
   header(name: string): string | undefined {
-    if (name === "host") return this.#host();
-    if (name.startsWith("mcp-")) return joined(this.#request, name, doubled);
-    const value = singular.has(name) ? joined(this.#request, name, ", ") : this.#request.headers[name];
+    const request = this.#request;
+    if (name === "host" && (this.#authority !== undefined || request.httpVersionMajor > 1)) return this.#host();
+    this.#hasDoubles ??= hasDoubles(request.rawHeaders);
+    if (this.#hasDoubles && name.startsWith("mcp-")) return joined(request, name, doubled);
+    const value = this.#hasDoubles && singular.has(name) ? joined(request, name, ", ") : request.headers[name];
     return typeof value === "object" ? value.join(", ") : value;
   }
 
@@ -74,8 +87,8 @@ export class NodeExchange implements HttpRequest, Outlet {
     return readBody(this.#request, maxBytes, this.#ground.bodies);
   }
 
-  onGone(run: () => void): void {
-    this.#gone = run;
+  onGone(listener: GoneListener): void {
+    this.#listener = listener;
   }
 
   answer(status: number, headers: Headers, body = "", told?: Told): void {
@@ -157,7 +170,7 @@ export class NodeExchange implements HttpRequest, Outlet {
   readonly #lose = (): void => {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#gone?.();
+    this.#listener?.gone();
   };
 
   /** Whoever else has begun to answer, such as a time limit of the application's, has the client from then on. */
@@ -168,6 +181,7 @@ export class NodeExchange implements HttpRequest, Outlet {
   /** An object, not a list of names and values: what applications put around `writeHead` knows no lists. */
   #toSent(headers: Headers, bytes: number | undefined, isCut: boolean): { [name: string]: string | number } {
     const isHttp2 = this.#request.httpVersionMajor > 1;
+    if (headers === jsonHeaders && bytes !== undefined && !isCut) return toJsonHeaders(bytes);
     // Not spread: an answer was dearer with it (bench, case `http`).
     const sent: { [name: string]: string | number } = {};
     for (const name in headers) sent[name] = headers[name] as string;
@@ -290,6 +304,27 @@ function joinBytes(head: string, headBytes: number, text: string, bytes: number)
   both.write(head);
   both.write(text, headBytes);
   return both;
+}
+
+/** Most requests have so many headers at most; of others it is not asked whether any stands there twice. */
+const fewHeaders = 32;
+
+function hasDoubles(raw: readonly string[]): boolean {
+  if (raw.length > 2 * fewHeaders) return true;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] as string;
+    for (let k = i + 2; k < raw.length; k += 2) if (isSameName(name, raw[k] as string)) return true;
+  }
+  return false;
+}
+
+/** The first letters tell nearly all apart. */
+function isSameName(one: string, other: string): boolean {
+  return (
+    one.length === other.length &&
+    (one.charCodeAt(0) | 0x20) === (other.charCodeAt(0) | 0x20) &&
+    one.toLowerCase() === other.toLowerCase()
+  );
 }
 
 /** All values of a header, joined, so that one which is there twice is not taken for one. */

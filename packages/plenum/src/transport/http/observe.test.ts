@@ -17,8 +17,8 @@ function createOutlet() {
   const outlet: Outlet = {
     answer: vi.fn<Outlet["answer"]>((_status, _headers, _body, told) => told?.(true)),
     stream: vi.fn(() => sink),
-    onGone: vi.fn((run) => {
-      gone = run;
+    onGone: vi.fn((listener) => {
+      gone = () => listener.gone();
     }),
   };
   return { outlet, sink, leave: () => gone() };
@@ -137,9 +137,9 @@ describe("a stream", () => {
     const { outlet, entries, samples, leave, note } = createOwn();
     const first = vi.fn();
     const second = vi.fn();
-    outlet.onGone(first);
+    outlet.onGone({ gone: first });
     const stream = outlet.stream({});
-    outlet.onGone(second);
+    outlet.onGone({ gone: second });
     stream.write("data: 1\n\n");
     leave();
     note(() => ({ rpcMethod: "late" }));
@@ -155,7 +155,7 @@ describe("a stream", () => {
 test("a client that leaves before any answer", () => {
   const { outlet, entries, samples, leave } = createOwn();
   const gone = vi.fn();
-  outlet.onGone(gone);
+  outlet.onGone({ gone });
   leave();
   expect(gone).toHaveBeenCalledOnce();
   expect(entries).toMatchObject([{ status: undefined, outcome: "gone" }]);

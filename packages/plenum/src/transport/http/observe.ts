@@ -4,7 +4,7 @@ import { findMethod } from "../../protocol/methods.ts";
 import { isRevision, type Revision } from "../../protocol/revisions.ts";
 import { callBack } from "../../util/call-back.ts";
 import { toLine } from "../../util/quote.ts";
-import type { EventSink, Headers, HttpHead, Outlet } from "./exchange.ts";
+import type { EventSink, GoneListener, Headers, HttpHead, Outlet } from "./exchange.ts";
 
 /** What only the core can tell of an exchange. */
 export interface Noted {
@@ -124,10 +124,12 @@ export function observe(head: HttpHead, outlet: Outlet, { onAccess, onMetrics }:
     }
   };
 
-  let runGone = nothing;
-  outlet.onGone(() => {
-    finish("gone");
-    runGone();
+  let listener: GoneListener | undefined;
+  outlet.onGone({
+    gone() {
+      finish("gone");
+      listener?.gone();
+    },
   });
   return {
     note(what) {
@@ -169,8 +171,8 @@ export function observe(head: HttpHead, outlet: Outlet, { onAccess, onMetrics }:
           },
         };
       },
-      onGone(run) {
-        runGone = run;
+      onGone(given) {
+        listener = given;
       },
     },
   };

@@ -25,8 +25,8 @@ function openStream(isTaken = false) {
       if (isTaken) lose();
       return sink;
     },
-    onGone(run) {
-      lose = run;
+    onGone(listener) {
+      lose = () => listener.gone();
     },
   };
   const reply = new Reply(outlet, {
@@ -38,7 +38,7 @@ function openStream(isTaken = false) {
     },
     done() {},
   });
-  reply.onGone(() => reader.lost++);
+  reply.onGone({ gone: () => reader.lost++ });
   let now = Date.now();
   const beat = (seconds: number): void => {
     now += seconds * 1000;

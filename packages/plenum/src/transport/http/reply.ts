@@ -2,7 +2,7 @@
 // its reader does not keep up.
 import { formatMessage, type RequestId } from "../../jsonrpc/message.ts";
 import { keepAlive } from "./event.ts";
-import { type EventSink, type Headers, HttpFault, noSink, type Outlet } from "./exchange.ts";
+import { type EventSink, type GoneListener, type Headers, HttpFault, noSink, type Outlet } from "./exchange.ts";
 import { eventHeaders, jsonHeaders } from "./headers.ts";
 import type { HttpSettings } from "./options.ts";
 import type { Beating, Pulse } from "./pulse.ts";
@@ -20,23 +20,26 @@ export interface ReplyGround {
   readonly done: () => void;
 }
 
-export class Reply {
+export class Reply implements GoneListener {
   readonly #outlet: Outlet;
   readonly #ground: ReplyGround;
   /** On every answer: what CORS says. */
   readonly #extra: Headers | undefined;
   #isOver = false;
   #sink: Sink | undefined;
-  #gone: (() => void) | undefined;
+  #listener: GoneListener | undefined;
 
   constructor(outlet: Outlet, ground: ReplyGround, extra?: Headers) {
     this.#outlet = outlet;
     this.#ground = ground;
     this.#extra = extra;
-    outlet.onGone(() => {
-      this.#sink?.gone();
-      this.#lose();
-    });
+    outlet.onGone(this);
+  }
+
+  /** For its outlet: the client is gone. */
+  gone(): void {
+    this.#sink?.gone();
+    this.#lose();
   }
 
   /** Answered, or the client is gone: nothing more can be sent. */
@@ -44,9 +47,9 @@ export class Reply {
     return this.#isOver;
   }
 
-  /** Calls back if the client goes before the answer is complete. */
-  onGone(run: (() => void) | undefined): void {
-    this.#gone = run;
+  /** Told if the client goes before the answer is complete. */
+  onGone(listener: GoneListener): void {
+    this.#listener = listener;
   }
 
   json(status: number, text: string, headers?: Headers): void {
@@ -103,15 +106,15 @@ export class Reply {
   }
 
   #lose(): void {
-    const gone = this.#gone;
+    const listener = this.#listener;
     this.#end();
-    gone?.();
+    listener?.gone();
   }
 
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#gone = undefined;
+    this.#listener = undefined;
     this.#ground.done();
   }
 }

@@ -2,7 +2,7 @@
 // speaks fetch. Runtime-neutral.
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { bodyIsRead, readUtf8, tooLarge } from "./body.ts";
-import type { EventSink, Headers, HttpRequest, Outlet } from "./exchange.ts";
+import type { EventSink, GoneListener, Headers, HttpRequest, Outlet } from "./exchange.ts";
 import { createCore } from "./handler.ts";
 import { type HttpOptions, toSettings } from "./options.ts";
 import { createOwnPulse, periodOf } from "./pulse.ts";
@@ -83,7 +83,7 @@ const lastTurnMs = 10;
 const ahead = 65_536;
 
 function toOutlet(request: Request, resolve: (response: Response) => void, over: () => void): Outlet {
-  let gone: (() => void) | undefined;
+  let listener: GoneListener | undefined;
   let isOver = false;
   const finish = (): void => {
     isOver = true;
@@ -92,7 +92,7 @@ function toOutlet(request: Request, resolve: (response: Response) => void, over:
   const lose = (): void => {
     if (isOver) return;
     finish();
-    gone?.();
+    listener?.gone();
   };
   // Not every runtime aborts the request's signal when the client leaves; the stream is cancelled in any case.
   request.signal?.addEventListener("abort", lose, { once: true });
@@ -138,8 +138,8 @@ function toOutlet(request: Request, resolve: (response: Response) => void, over:
       resolve(new Response(body, { status: 200, headers: toInit(headers) }));
       return sink;
     },
-    onGone(run) {
-      gone = run;
+    onGone(given) {
+      listener = given;
     },
   };
 }

@@ -77,16 +77,19 @@ export class SessionStream implements Beating {
     this.#reply = reply;
     this.#onAnswer = onAnswer;
     this.#startedAt = Date.now();
-    reply.onGone(() => {
-      this.#reply = undefined;
-      this.#left();
-      // A handshake that nobody waits for opens nothing, however long it takes.
-      this.#onAnswer?.(false);
-      this.#onAnswer = undefined;
-    });
+    reply.onGone(this);
     pulse.add(this);
     // The id of a session is a header, so that a stream that opens one begins with its answer.
     if (settings.answers === "stream" && !onAnswer) this.#stream();
+  }
+
+  /** For the reply that it began with. */
+  gone(): void {
+    this.#reply = undefined;
+    this.#left();
+    // A handshake that nobody waits for opens nothing, however long it takes.
+    this.#onAnswer?.(false);
+    this.#onAnswer = undefined;
   }
 
   beat(now: number): void {
@@ -202,10 +205,12 @@ export class SessionStream implements Beating {
     const sink = reply.stream(headers);
     if (reply.isOver) return;
     this.#sink = sink;
-    reply.onGone(() => {
-      if (this.#sink !== sink) return;
-      this.#sink = undefined;
-      this.#left();
+    reply.onGone({
+      gone: () => {
+        if (this.#sink !== sink) return;
+        this.#sink = undefined;
+        this.#left();
+      },
     });
     this.#owner.left.delete(this);
     const { polls, log, settings } = this.#owner;

@@ -83,7 +83,7 @@ export function createSseServer(
       const sink = reply.stream();
       if (reply.isOver) return;
       const session = new SseChannel(id, toPrincipal(auth), sink, serve);
-      reply.onGone(() => session.close(new Error("The client closed the stream")));
+      reply.onGone({ gone: () => session.close(new Error("The client closed the stream")) });
       sink.write(
         formatEvent(`${base}${paths.messagesPath}?sessionId=${encodeURIComponent(id)}`, undefined, "endpoint"),
       );
