@@ -13,6 +13,8 @@ export const inproc: Case<Pair> = {
   better: { perSecond: "high", sequentialPerSecond: "high", cpuUs: "low" },
   variants: ({ inproc: pairs }) => Object.keys(pairs ?? {}),
   baseline: () => "pair",
+  isPaired: true,
+  repeats: 5,
   async setup(target, variant) {
     const module = target.inproc?.[variant];
     if (!module) throw new Error(`${target.name} has no pair ${variant}`);

@@ -138,7 +138,10 @@ const broken: Target = { ...bare, name: "broken", home: join(folder, "broken") }
 
 test.each(["stdio", "http", "calls"])("a wrong echo is an error of %s", async (name) => {
   expect(wrong).not.toBe(common);
-  const { rows } = await runCase(caseOf(name), [bare, broken], { ...options, modes: ["stdio", "session-json"] });
+  const { rows } = await runCase({ ...caseOf(name), repeats: 1 }, [bare, broken], {
+    ...options,
+    modes: ["stdio", "session-json"],
+  });
   const errors = rows.map((row) => [row.target, row.error]);
   const own = errors.filter(([of]) => of === "broken");
   expect(own.length).toBeGreaterThan(0);
