@@ -1,7 +1,6 @@
 // Pairs requests with responses over one channel, in both directions: those of the peer here, our own in requests.ts.
 // What is in flight is in one object, and is changed only here. What cancels a request and what counts as
 // progress is the protocol's business.
-import { Few } from "../util/few.ts";
 import type { Channel, Receiver } from "./channel.ts";
 import { type Answer, Exchange, type Outlet } from "./exchange.ts";
 import {
@@ -84,7 +83,7 @@ class PeerConnection implements Connection, Outlet {
   readonly #options: ConnectionOptions;
   #requests: Requests | undefined;
   /** The peer's requests that are open; absent while there are none. */
-  #received: Few<RequestId, Exchange> | undefined;
+  #received: Map<RequestId, Exchange> | undefined;
   /** Handlers at work, those of cancelled requests included. */
   #running = 0;
   #isClosed = false;
@@ -142,7 +141,7 @@ class PeerConnection implements Connection, Outlet {
   close(reason = "The connection was closed"): void {
     if (this.#isClosed) return;
     const error = { code: rpcCodes.internalError, message: reason };
-    for (const { id, collect } of this.#received?.values() ?? [])
+    for (const { id, collect } of [...(this.#received?.values() ?? [])])
       this.#reply({ jsonrpc: "2.0", id, error }, id, collect);
     this.end(undefined, reason);
     this.#channel.close();
@@ -247,13 +246,13 @@ class PeerConnection implements Connection, Outlet {
 
   #answer(request: Request, sender: unknown, collect: Exchange["collect"]): void {
     const { id } = request;
-    const isTaken = this.#received?.get(id) !== undefined;
+    const isTaken = this.#received?.has(id) ?? false;
     if (isTaken || this.#running >= (this.#options.maxInFlight ?? 10_000)) {
       this.#reply(refusal(isTaken ? "this id is still open" : "too many open requests", id), id, collect);
       return;
     }
     const exchange = new Exchange(this, request, sender, collect);
-    this.#received ??= new Few();
+    this.#received ??= new Map();
     this.#received.set(id, exchange);
     this.#running++;
     let given: Answer | Promise<Answer> | undefined;

@@ -223,8 +223,8 @@ export function exceedsDepth(text: string): boolean {
 /** Whether there are more opening brackets than the limit. */
 function hasMany(text: string): boolean {
   let left = maxJsonDepth;
-  for (let at = text.indexOf("{"); at >= 0; at = text.indexOf("{", at + 1)) if (left-- === 0) return true;
-  for (let at = text.indexOf("["); at >= 0; at = text.indexOf("[", at + 1)) if (left-- === 0) return true;
+  for (const bracket of ["{", "["])
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (left-- === 0) return true;
   return false;
 }
 

@@ -6,33 +6,30 @@ export class Few<K, V extends object> {
   #one: V | undefined;
   #others: Map<K, V> | undefined;
 
-  get size(): number {
-    return (this.#one ? 1 : 0) + (this.#others?.size ?? 0);
-  }
-
   get(key: K): V | undefined {
     return this.#one && this.#key === key ? this.#one : this.#others?.get(key);
   }
 
-  set(key: K, value: V): void {
-    if (!this.#one && !this.#others?.has(key)) this.#key = key;
-    if (this.#key === key && !this.#others?.has(key)) this.#one = value;
-    else {
+  /** By a key that is not there. */
+  add(key: K, value: V): void {
+    if (this.#one) {
       this.#others ??= new Map();
       this.#others.set(key, value);
+      return;
     }
+    this.#key = key;
+    this.#one = value;
   }
 
-  delete(key: K): void {
-    if (this.#one && this.#key === key) {
-      this.#one = undefined;
-      this.#key = undefined;
-    } else this.#others?.delete(key);
+  /** Whether nothing is left. */
+  delete(key: K): boolean {
+    if (this.#key === key) this.#one = undefined;
+    this.#others?.delete(key);
+    return !this.#one && !this.#others?.size;
   }
 
   /** In no order. */
   values(): V[] {
-    const others = this.#others?.values() ?? [];
-    return this.#one ? [this.#one, ...others] : [...others];
+    return [this.#one, ...(this.#others?.values() ?? [])].filter((one) => one !== undefined);
   }
 }

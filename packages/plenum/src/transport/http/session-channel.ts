@@ -114,7 +114,7 @@ export class SessionChannel implements Channel, Lasting, StreamOwner {
   receive(incoming: Incoming, ids: readonly RequestId[], sender: HttpSender, reply: Reply, onAnswer?: OnAnswer): void {
     const stream = new SessionStream(this.#nextStream++, ids, this);
     this.#byRequest ??= new Few();
-    for (const id of ids) this.#byRequest.set(id, stream);
+    for (const id of ids) this.#byRequest.add(id, stream);
     stream.begin(reply, onAnswer);
     if (this.polls) sender.disconnect = (retryMs) => stream.disconnect(retryMs);
     this.#receiver?.receive(incoming, sender);
@@ -199,8 +199,7 @@ export class SessionChannel implements Channel, Lasting, StreamOwner {
 
   /** The requests of a body are answered together, those among them that were cancelled by nothing. */
   #release(stream: SessionStream | undefined): void {
-    for (const id of stream?.requests ?? []) this.#byRequest?.delete(id);
-    if (this.#byRequest?.size === 0) this.#byRequest = undefined;
+    for (const id of stream?.requests ?? []) if (this.#byRequest?.delete(id)) this.#byRequest = undefined;
   }
 
   #listening(): SessionStream {
