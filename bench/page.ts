@@ -122,6 +122,8 @@ ${formatGrowth()}## How it was measured
   raw sockets and lines over pipes, and looks at every answer: a wrong one is an error, not a figure.
 - All targets are set up first and then measured in turn, round after round, ${roundMs} ms for a load. A figure is the median over the rounds; a ratio is that to bare
   *of the same round*, and then the median. HTTP is compared with bare's JSON answers, whatever the mode, but for progress, which is compared with its streams.
+- Calls over HTTP, sessions, large payloads and pairs in one process are compared with bare measured *right before*, since the machine's speed changes within a round;
+  for calls over HTTP and for sessions every round has new processes.
 - CPU time is read from the kernel. The driver waits for a machine that nobody else uses, and measures again where others took more than a tenth of it.
 - All servers offer the same five tools with schemas of zod 4, registered in the cheapest way that each SDK has. Clients all call the bare server.
 - Rates on a shared machine move by a third from run to run; ratios and CPU times by less. Differences below 1.3 between two targets are no findings.

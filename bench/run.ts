@@ -77,6 +77,8 @@ async function measure(chosen: Chosen): Promise<Result> {
     // After each case, so that a run that is ended leaves what it has.
     if (out) save(out, result);
   }
+  // With what was kept of cases behind the last.
+  if (out) save(out, result);
   return result;
 }
 
