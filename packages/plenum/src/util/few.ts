@@ -1,5 +1,5 @@
-// Things by a key, of which there is mostly one at a time: that one stands here itself, and the others, if any, in a Map. To
-// make a Map for each request of each session, and to drop it, is most of what such a request would allocate.
+// Things by a key, of which there is mostly one at a time: that one stands here itself, and the others, if any, in a Map. A Map
+// is dear to make for a single thing, and a session that is otherwise idle would make one for each request.
 
 export class Few<K, V extends object> {
   #key: K | undefined;
