@@ -70,7 +70,10 @@ export interface Case<Ready = unknown> {
   readonly isSteady?: boolean;
   /** Set up anew for each round, so that one round leaves nothing behind for the next. */
   readonly isFresh?: boolean;
-  /** Bare is measured anew right before each cell: a round is so long that the machine's speed changes meanwhile. */
+  /**
+   * Bare is measured anew right before each cell: a round is so long that the machine's speed changes meanwhile. Where what is
+   * measured goes on living it must be `isFresh` too, or bare has more practice than any other.
+   */
   readonly isPaired?: boolean;
   /** Only measured when named. */
   readonly isExplicit?: boolean;

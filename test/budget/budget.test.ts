@@ -120,7 +120,7 @@ test.each<[string, Program, number, number]>([
   // that it needs. A client loads nothing of what its server may ask, nor of schemas and streams, before there are any.
   ["a one-tool server with plenum/tools", inMemory("plenum/tools"), 25_750, 38_950],
   ["a one-tool server with plenum", inMemory("plenum"), 30_350, 73_450],
-  ["a one-tool server over HTTP, for the edge,", { text: overHttp, check: clientOverHttp + call }, 32_550, 56_250],
+  ["a one-tool server over HTTP, for the edge,", { text: overHttp, check: clientOverHttp + call }, 32_550, 56_150],
   ["a client over HTTP", { text: clientOverHttp, check: overHttp + call }, 9_350, 64_550],
 ])(
   "%s is small at its start and with all that it may load later, and works",

@@ -167,7 +167,7 @@ export class Answering implements Outlet, Beating, GoneListener {
     // The stream may have begun between two answers of a batch. At once: none of them is late because of the others; and in
     // one piece: a reader cannot be behind with what was kept from him.
     if (this.#sink) {
-      this.#sink.write(this.#waiting ? this.#waiting.map((one) => formatEvent(one)).join("") : formatEvent(text));
+      this.#sink.write((this.#waiting ?? [text]).map((one) => formatEvent(one)).join(""));
       this.#waiting = undefined;
     }
     if (--this.#open > 0) return;

@@ -181,10 +181,9 @@ export class NodeExchange implements HttpRequest, Outlet {
   /** An object, not a list of names and values: what applications put around `writeHead` knows no lists. */
   #toSent(headers: Headers, bytes: number | undefined, isCut: boolean): { [name: string]: string | number } {
     const isHttp2 = this.#request.httpVersionMajor > 1;
-    if (headers === jsonHeaders && bytes !== undefined && !isCut) return toJsonHeaders(bytes);
+    const sent: { [name: string]: string | number } = headers === jsonHeaders ? toJsonHeaders() : {};
     // Not spread: an answer was dearer with it (bench, case `http`).
-    const sent: { [name: string]: string | number } = {};
-    for (const name in headers) sent[name] = headers[name] as string;
+    if (headers !== jsonHeaders) for (const name in headers) sent[name] = headers[name] as string;
     if (bytes !== undefined) sent["content-length"] = bytes;
     // One connection has many of them in HTTP/2, and no such header.
     if (isHttp2) delete sent.connection;

@@ -3,7 +3,7 @@
 import { formatMessage, type RequestId } from "../../jsonrpc/message.ts";
 import { keepAlive } from "./event.ts";
 import { type EventSink, type GoneListener, type Headers, HttpFault, noSink, type Outlet } from "./exchange.ts";
-import { eventHeaders, jsonHeaders, withHeaders } from "./headers.ts";
+import { eventHeaders, jsonHeaders, toJsonHeaders } from "./headers.ts";
 import type { HttpSettings } from "./options.ts";
 import type { Beating, Pulse } from "./pulse.ts";
 
@@ -53,7 +53,7 @@ export class Reply implements GoneListener {
   }
 
   json(status: number, text: string, headers?: Headers): void {
-    this.#answer(status, headers ? withHeaders(headers) : jsonHeaders, text);
+    this.#answer(status, headers ? (toJsonHeaders(headers) as Headers) : jsonHeaders, text);
   }
 
   empty(status: number, headers: Headers = {}): void {

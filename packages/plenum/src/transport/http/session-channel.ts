@@ -6,7 +6,6 @@ import { formatMessage, type Incoming, type Message, type RequestId } from "../.
 import { McpError } from "../../protocol/errors.ts";
 import type { Serving } from "../../protocol/negotiate.ts";
 import type { Bag } from "../../util/bag.ts";
-import { Few } from "../../util/few.ts";
 import type { HttpSettings, SessionSettings } from "./options.ts";
 import type { Pulse } from "./pulse.ts";
 import type { Reply } from "./reply.ts";
@@ -42,7 +41,7 @@ export class SessionChannel implements Channel, Lasting, StreamOwner {
   #isClosed = false;
   #nextStream = 1;
   /** By the requests that are not answered yet. Absent where there are none, as are the others. */
-  #byRequest: Few<RequestId, SessionStream> | undefined;
+  #byRequest: Map<RequestId, SessionStream> | undefined;
   /** Streams that have events, of which something may still be wanted. */
   #streams: Map<number, SessionStream> | undefined;
   /** Those among them that have ended, in that order, which is also that of their last events. */
@@ -113,8 +112,8 @@ export class SessionChannel implements Channel, Lasting, StreamOwner {
    */
   receive(incoming: Incoming, ids: readonly RequestId[], sender: HttpSender, reply: Reply, onAnswer?: OnAnswer): void {
     const stream = new SessionStream(this.#nextStream++, ids, this);
-    this.#byRequest ??= new Few();
-    for (const id of ids) this.#byRequest.add(id, stream);
+    this.#byRequest ??= new Map();
+    for (const id of ids) this.#byRequest.set(id, stream);
     stream.begin(reply, onAnswer);
     if (this.polls) sender.disconnect = (retryMs) => stream.disconnect(retryMs);
     this.#receiver?.receive(incoming, sender);
@@ -127,7 +126,7 @@ export class SessionChannel implements Channel, Lasting, StreamOwner {
 
   /** Whether a request with this id is open: an id stands for one request at a time. */
   isOpen(id: RequestId): boolean {
-    return this.#byRequest?.get(id) !== undefined;
+    return this.#byRequest?.has(id) ?? false;
   }
 
   /** What is about no request goes here from now on, first what nobody has had yet. */
@@ -199,7 +198,8 @@ export class SessionChannel implements Channel, Lasting, StreamOwner {
 
   /** The requests of a body are answered together, those among them that were cancelled by nothing. */
   #release(stream: SessionStream | undefined): void {
-    for (const id of stream?.requests ?? []) if (this.#byRequest?.delete(id)) this.#byRequest = undefined;
+    for (const id of stream?.requests ?? []) this.#byRequest?.delete(id);
+    if (this.#byRequest?.size === 0) this.#byRequest = undefined;
   }
 
   #listening(): SessionStream {
