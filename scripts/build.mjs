@@ -1,5 +1,4 @@
-// Builds packages/plenum: declarations mirror src file by file, the code is bundled (see bundle.mjs), and both have maps to
-// src. The output is made beside the old one and takes its place when it is whole, so that dist never holds files of two
+// Builds packages/plenum: declarations mirror src file by file, and the code is bundled (see bundle.mjs). The output is made beside the old one and takes its place when it is whole, so that dist never holds files of two
 // builds.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -9,10 +8,7 @@ import { bundle } from "./bundle.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-/**
- * The compiler rewrites `./x.ts` to `./x.js` in code but not in declarations. The text keeps its length, so the
- * declaration maps stay right.
- */
+/** The compiler rewrites `./x.ts` to `./x.js` in code but not in declarations. */
 export function rewriteDeclaration(text) {
   return text.replace(/(\b(?:from|import)\s*\(?\s*)(["'])(\.{1,2}\/[^"'\n]*)\.ts\2/g, "$1$2$3.js$2");
 }
@@ -22,16 +18,10 @@ export function toPackaged(page) {
   return page.replace(/\[((?:`[^`\n]*`|[^[\]`])+)\]\((?![a-z]+:|#|LICENSE\))[^()\s]*\)/g, "$1");
 }
 
-/** The source is packed: a map need not hold it once more. */
-function withoutSources(map) {
-  const { sourcesContent: _, ...rest } = JSON.parse(map);
-  return JSON.stringify(rest);
-}
-
 /** Builds one package of the workspace; returns whether it went well. The compiler's messages go to this process's output. */
 export async function build(name) {
   const folder = join(root, "packages", name);
-  const fresh = join(folder, ".dist"); // as deep as dist: the maps point to ../src from either
+  const fresh = join(folder, ".dist");
   rmSync(fresh, { recursive: true, force: true });
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   const args = [
@@ -51,7 +41,6 @@ export async function build(name) {
   for (const file of readdirSync(fresh, { recursive: true })) {
     const path = join(fresh, file);
     if (file.endsWith(".d.ts")) writeFileSync(path, rewriteDeclaration(readFileSync(path, "utf8")));
-    else if (file.endsWith(".js.map")) writeFileSync(path, withoutSources(readFileSync(path, "utf8")));
   }
   const dist = join(folder, "dist");
   rmSync(dist, { recursive: true, force: true });

@@ -1,7 +1,9 @@
 // The everything client as a program: does to the server at the URL what the scenario of the official suite wants done.
 // The suite says which one, and in which revision, by variables of the environment. Exit code 0: all was done; 1: the
 // server or the library failed; 2: nothing was tried.
+
 import { type Client, type ClientOptions, connect, type JsonObject, type Revision, revisions } from "plenum";
+import { expectEnd, toAuth } from "./client-auth.ts";
 
 type Scenario = (client: Client) => Promise<unknown>;
 
@@ -26,9 +28,16 @@ async function call(client: Client, name: string, args: JsonObject = {}): Promis
 
 function contextOf(name: string): JsonObject {
   const text = process.env.MCP_CONFORMANCE_CONTEXT;
-  if (!text) throw new Error(`${name} needs MCP_CONFORMANCE_CONTEXT`);
-  return JSON.parse(text);
+  if (!text && !name.startsWith("auth/")) throw new Error(`${name} needs MCP_CONFORMANCE_CONTEXT`);
+  return JSON.parse(text ?? "{}");
 }
+
+/** Whoever is let in does this. */
+const authorized: Plan = {
+  async run(client) {
+    for (const { name } of await client.listTools().all()) await call(client, name);
+  },
+};
 
 const plans: { readonly [scenario: string]: Plan } = {
   initialize: { run: listAnyTools },
@@ -121,26 +130,31 @@ function revisionOf(text: string | undefined): Revision | undefined {
 }
 
 async function main(url: string | undefined): Promise<void> {
-  const plan = scenario && Object.hasOwn(plans, scenario) ? plans[scenario] : undefined;
+  const name = scenario ?? "";
+  const plan = Object.hasOwn(plans, name) ? plans[name] : name.startsWith("auth/") ? authorized : undefined;
   if (!url || !plan) {
     console.error(
       `usage: MCP_CONFORMANCE_SCENARIO=<name> client <server URL>, with one of ${Object.keys(plans).join(", ")}`,
     );
-    if (scenario) console.error(`This client cannot play ${scenario}: it does no authorization, and no skills.`);
+    if (scenario) console.error(`This client cannot play ${scenario}: it has no skills.`);
     process.exitCode = 2;
     return;
   }
   const revision = revisionOf(version);
-  const client = await connect(url, {
-    info: { name: "plenum-everything-client", version: "1.0.0" },
-    ...(revision && { revision }),
-    ...plan.options,
+  const isAuthorized = name.startsWith("auth/");
+  const target = isAuthorized ? { url, auth: await toAuth(name, contextOf(name)) } : url;
+  await expectEnd(name, async () => {
+    const client = await connect(target, {
+      info: { name: "plenum-everything-client", version: "1.0.0" },
+      ...(revision && { revision }),
+      ...plan.options,
+    });
+    try {
+      await plan.run(client);
+    } finally {
+      await client.close();
+    }
   });
-  try {
-    await plan.run(client);
-  } finally {
-    await client.close();
-  }
 }
 
 main(process.argv[2]).catch((error: unknown) => {

@@ -5,7 +5,8 @@ import { stdioTarget } from "plenum/stdio/client";
 import { bundleProgram } from "../../scripts/program.mjs";
 import { startEverything } from "./everything.ts";
 import { judge } from "./judge.ts";
-import { createFolder, listScenarios, readResults, runNode, runSuite } from "./suite.ts";
+import { readSet } from "./sets.ts";
+import { createFolder, readResults, runNode, runSuite } from "./suite.ts";
 import type { Table } from "./table.ts";
 
 type Control = () => Promise<string[]>;
@@ -57,10 +58,10 @@ const controls: { readonly [name: string]: Control } = {
 
 async function passedIn(folder: string, side: "server" | "client", revision: string): Promise<string[]> {
   const results = readResults(folder, side);
-  const scenarios = await listScenarios(side, revision);
+  const { scenarios } = await readSet(side, revision);
   return scenarios
-    .filter((scenario) => judge(scenario, results.get(scenario)).length === 0)
-    .map((scenario) => `${scenario} of ${revision} has passed`);
+    .filter(({ name }) => judge(name, results.get(name)).length === 0)
+    .map(({ name }) => `${name} of ${revision} has passed`);
 }
 
 async function callSimple(open: () => ReturnType<typeof connect>): Promise<string[]> {

@@ -34,6 +34,11 @@ export const exceptions: readonly Exception[] = [
     check: "server-info",
     why: "it tells of the suite's own server",
   },
+  {
+    scenario: "auth/scope-retry-limit",
+    check: "scope-retry-auth-attempt",
+    why: "it tells of an attempt; how many there were is a check of its own",
+  },
   ...["initialize", "notifications_initialized"].map((method) => ({
     scenario: "http-standard-headers",
     check: `ClientMcpMethodHeader_${method}`,

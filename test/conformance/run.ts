@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "../house/source.ts";
+import { runAuthorizationScenarios } from "./authorization.ts";
 import { runClientScenarios } from "./clients.ts";
 import { runControls } from "./controls.ts";
 import { runServerScenarios } from "./servers.ts";
@@ -27,6 +28,7 @@ async function main(): Promise<boolean> {
     await compareTexts(table);
     await runServerScenarios(table);
     await runClientScenarios(table);
+    await runAuthorizationScenarios(table);
   } catch (error) {
     // What cannot be run at all has failed.
     table.add("the run itself", [error instanceof Error ? (error.stack ?? error.message) : String(error)]);

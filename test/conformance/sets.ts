@@ -1,11 +1,12 @@
 // Which scenarios are run, and how the suite is told: the requirements of a revision where it has some, which bring the other
-// scenarios of that revision with them, and all that applies to it otherwise. Extensions, and authorization, have
-// sets of their own.
-import { listScenarios, readRequired, type Side } from "./suite.ts";
+// scenarios of that revision and those of extensions with them, and all that applies to it otherwise.
+import { listScenarios, readExtensions, readRequired, type Side } from "./suite.ts";
 
 export interface Scenario {
   readonly name: string;
   readonly isRequired: boolean;
+  /** The suite takes it for part of no revision, and has to be told that it is meant. */
+  readonly isExtension: boolean;
 }
 
 export interface ScenarioSet {
@@ -24,15 +25,21 @@ export async function readSets(side: Side): Promise<ScenarioSet[]> {
   return sets.filter(({ scenarios }) => scenarios.length > 0);
 }
 
-async function readSet(side: Side, revision: string): Promise<ScenarioSet> {
+/** Of extensions, those that are built: the ways to a token. */
+const isBuilt = (name: string): boolean => name.startsWith("auth/");
+
+export async function readSet(side: Side, revision: string): Promise<ScenarioSet> {
   const hasRequirements = withRequirements.includes(revision);
   const required = hasRequirements ? readRequired(side, revision) : [];
-  const names = new Set([...required, ...(await listScenarios(side, revision))]);
+  const extensions = hasRequirements ? readExtensions(side, revision).filter(isBuilt) : [];
+  const names = new Set([...required, ...(await listScenarios(side, revision)), ...extensions]);
   return {
     revision,
     choice: hasRequirements ? ["--requirements", revision] : ["--suite", "all", "--spec-version", revision],
-    scenarios: [...names]
-      .filter((name) => !name.startsWith("auth/"))
-      .map((name) => ({ name, isRequired: required.includes(name) })),
+    scenarios: [...names].map((name) => ({
+      name,
+      isRequired: required.includes(name),
+      isExtension: extensions.includes(name),
+    })),
   };
 }

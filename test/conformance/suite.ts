@@ -34,8 +34,17 @@ process.once("exit", () => {
   for (const child of children) child.kill();
 });
 
-/** Starts a program and gives all that it writes. */
-export function run(command: string, args: readonly string[], cwd: string, timeoutMs: number): Promise<Ended> {
+/**
+ * Starts a program and gives all that it writes.
+ * @param onOutput told all of it so far, whenever there is more
+ */
+export function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  timeoutMs: number,
+  onOutput?: (output: string) => void,
+): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
     children.add(child);
@@ -43,6 +52,7 @@ export function run(command: string, args: readonly string[], cwd: string, timeo
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding("utf8").on("data", (text: string) => {
         output += text;
+        onOutput?.(output);
       });
     const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
     child.once("error", reject);
@@ -68,13 +78,21 @@ function findNode(): string {
 }
 
 /** Runs the Node that the suite runs on, as the suite is run. */
-export function runNode(args: readonly string[], timeoutMs: number): Promise<Ended> {
-  return run(findNode(), ["--require", join(source, "loopback.cjs"), ...args], suitePackage, timeoutMs);
+export function runNode(
+  args: readonly string[],
+  timeoutMs: number,
+  onOutput?: (output: string) => void,
+): Promise<Ended> {
+  return run(findNode(), ["--require", join(source, "loopback.cjs"), ...args], suitePackage, timeoutMs, onOutput);
 }
 
 /** Runs the suite's command line. */
-export function runSuite(args: readonly string[], timeoutMs: number): Promise<Ended> {
-  return runNode([join(suitePackage, "dist", "index.js"), ...args], timeoutMs);
+export function runSuite(
+  args: readonly string[],
+  timeoutMs: number,
+  onOutput?: (output: string) => void,
+): Promise<Ended> {
+  return runNode([join(suitePackage, "dist", "index.js"), ...args], timeoutMs, onOutput);
 }
 
 export type Side = "server" | "client";
@@ -96,11 +114,25 @@ async function askForScenarios(side: Side, revision: string): Promise<string[]> 
   return found;
 }
 
+type Requirements = { readonly [S in Side]: readonly string[] } & {
+  readonly not_scored: readonly { readonly scenario: string; readonly leg: Side; readonly reason: string }[];
+};
+
+function readRequirements(revision: string): Requirements {
+  const file = join(suitePackage, "requirements", `${revision}.yaml`);
+  return parse(readFileSync(file, "utf8")) as Requirements;
+}
+
 /** The scenarios that a revision requires. */
 export function readRequired(side: Side, revision: string): string[] {
-  const file = join(suitePackage, "requirements", `${revision}.yaml`);
-  const set = parse(readFileSync(file, "utf8")) as { readonly [S in Side]: readonly string[] };
-  return [...set[side]];
+  return [...readRequirements(revision)[side]];
+}
+
+/** The scenarios of extensions that the suite runs with those that a revision requires. */
+export function readExtensions(side: Side, revision: string): string[] {
+  return readRequirements(revision)
+    .not_scored.filter(({ leg, reason }) => leg === side && reason === "extension")
+    .map(({ scenario }) => scenario);
 }
 
 /** An empty folder for results. */

@@ -33,6 +33,23 @@ describe("options", () => {
     server.tool("t", { visible: undefined } as never, () => "");
   });
 
+  test("of a tool alone are none of others, and are what they should be", () => {
+    const { server } = createQuietServer();
+    for (const [options, problem] of [
+      [{ scopes: "admin" }, 'option "scopes" is no object'],
+      [{ scopes: {} }, "not iterable"],
+      [{ hidden: "yes" }, 'option "hidden" is no boolean'],
+    ] as [Obj, string][]) {
+      expect(() => server.tool("t", options, () => "")).toThrow(TypeError);
+      expect(() => server.tool("t", options, () => "")).toThrow(problem);
+    }
+    // Where nobody would look at them they must not seem to protect anything.
+    for (const options of [{ scopes: ["admin"] }, { hidden: true }] as never[]) {
+      expect(() => server.prompt("p", options, () => "")).toThrow("is unknown");
+      expect(() => server.resource("a:b", options, () => "")).toThrow("is unknown");
+    }
+  });
+
   test("that are unknown are refused with the names of those that there are", () => {
     const { server } = createQuietServer();
     const problemOf = (run: () => unknown): string => {
@@ -56,7 +73,7 @@ describe("options", () => {
       return [what, known.length];
     });
     expect(names).toEqual([
-      ["tool", 8],
+      ["tool", 10],
       ["prompt", 7],
       ["resource", 12],
     ]);

@@ -28,6 +28,12 @@ const nodeRooms: readonly string[] = [
   "transport/http/node-exchange.ts",
   "transport/http/node-feed.ts",
   "roots/",
+  "auth/authorization-server/node.ts",
+  "auth/client/node.ts",
+  "auth/client/node-browser.ts",
+  "auth/client/node-file-store.ts",
+  "auth/client/node-loopback.ts",
+  "auth/client/node-terminal.ts",
 ];
 
 /** Besides the host, what chooses between what a runtime has. */

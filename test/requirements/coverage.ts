@@ -9,10 +9,11 @@ export const gateTopics: readonly string[] = [
   ...["progress", "subscription", "cache", "page", "tool", "resource", "prompt", "completion", "logging", "schema"],
   ...["transport", "stdio", "timeout", "ping", "root", "sampling", "elicitation", "mrtr"],
   ...["http", "session", "header", "sse"],
+  ...["auth-discovery", "auth-flow", "auth-registration", "auth-third-party", "ext-auth", "security"],
 ];
 
 /** The rooms still to come, which an exemption may wait for. */
-export const laterRooms = ["auth", "tasks", "host", "cli"] as const;
+export const laterRooms = ["tasks", "host", "cli"] as const;
 
 /** One item of exempt.yaml. */
 export interface Exemption {
@@ -54,7 +55,7 @@ export function isObservable(entry: Entry): boolean {
 export function dutyOf(entry: Entry): Duty {
   if (!gateTopics.includes(entry.topic) || !isObservable(entry) || entry.level === "MAY") return "free";
   // What a host shows its user is for the host to prove.
-  if (entry.role !== "server" && entry.role !== "client" && entry.role !== "both") return "free";
+  if (entry.role === "host") return "free";
   return entry.level === "SHOULD" || entry.level === "SHOULD NOT" ? "should" : "must";
 }
 

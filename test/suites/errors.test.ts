@@ -17,6 +17,7 @@ const numbers: { readonly [C in ErrorCode]: number | ((revision: Revision) => nu
   invalid_arguments: -32602,
   resource_not_found: (revision) => (revision === modern ? -32602 : -32002),
   rate_limited: -32603,
+  insufficient_scope: -32600,
   header_mismatch: -32020,
   missing_capability: (revision) => (revision === modern ? -32021 : -32600),
   unsupported_version: -32022,

@@ -16,7 +16,7 @@ export type { List, Page } from "./client/pages.ts";
 export type { ToolResult } from "./client/result.ts";
 export { type ModelCard, type ModelPreferences, pickModel, userRejected } from "./client/sampling.ts";
 export { hintsOf, type ToolHints } from "./client/tool-hints.ts";
-export { type ConnectTarget, connect } from "./host/connect.ts";
+export { type ConnectOptions, type ConnectTarget, connect } from "./host/connect.ts";
 export type { Channel, Receiver, Target } from "./jsonrpc/channel.ts";
 export type { Json, JsonObject, RequestId } from "./jsonrpc/message.ts";
 export type {

@@ -65,7 +65,7 @@ export function createTools({ warn, mirrors, mayMirror, checks, trusted, list, s
   // A definition that is listed again is often the same object.
   const marked = new WeakMap<Tool, Marks>();
   let headers: typeof HeaderParams | undefined;
-  let learning: Promise<void> | undefined;
+  let learning: Promise<unknown> | undefined;
   /** When all tools were listed last: what is unknown since then is not there. */
   let learntAt = -1;
 
@@ -96,8 +96,11 @@ export function createTools({ warn, mirrors, mayMirror, checks, trusted, list, s
 
   const listTools = (given?: CallOptions): List<Tool> => list(given, learnPage);
 
-  /** Asks for the tools' schemas, one time for all who want them; page by page, so that nothing but they is kept. */
-  async function learnAll(fresh: boolean): Promise<void> {
+  /**
+   * Asks for the tools' schemas, one time for all who want them; page by page, so that nothing but they is kept. Gives what it
+   * failed with where no call will fare better: nobody is let in.
+   */
+  async function learnAll(fresh: boolean): Promise<unknown> {
     const { generation } = outputs;
     const { signal, release } = createLimit(learnMs);
     let pages = 0;
@@ -105,10 +108,12 @@ export function createTools({ warn, mirrors, mayMirror, checks, trusted, list, s
       for await (const _ of listTools({ signal, fresh }).pages()) if (++pages === maxLearntPages) break;
       learntAt = generation;
     } catch (error) {
+      if (isPeerError(error) && (error.data as { readonly status?: unknown } | undefined)?.status === 401) return error;
       warn(`The output schemas of the tools are not known: ${reasonOf(error)}`);
     } finally {
       release();
     }
+    return undefined;
   }
 
   /**
@@ -120,14 +125,14 @@ export function createTools({ warn, mirrors, mayMirror, checks, trusted, list, s
     fresh: boolean,
     given: CallOptions,
     without: (name: string) => string,
-  ): Promise<void> {
+  ): Promise<unknown> {
     const waitMs = toWaitMs(given);
     learning ??= learnAll(fresh).finally(() => {
       learning = undefined;
     });
     let isLate = false;
     try {
-      await within(learning, waitMs, given.signal, (isOver, cause) => {
+      return await within(learning, waitMs, given.signal, (isOver, cause) => {
         isLate = isOver;
         return new McpError("aborted", `tools/call ${quote(name)} was aborted`, { cause });
       });
@@ -135,6 +140,7 @@ export function createTools({ warn, mirrors, mayMirror, checks, trusted, list, s
       if (!isLate) throw error;
       warn(`${without(quote(name))}: its schema did not come in ${waitMs} ms`);
     }
+    return undefined;
   }
 
   const isNews = (name: string): boolean => !outputs.knows(name) && learntAt !== outputs.generation;
@@ -167,7 +173,8 @@ export function createTools({ warn, mirrors, mayMirror, checks, trusted, list, s
     finish: Finish<T>,
   ): Promise<T> {
     const since = Date.now();
-    if (isNews(name)) await learn(name, false, given, withoutHeaders);
+    const refusal = isNews(name) ? await learn(name, false, given, withoutHeaders) : undefined;
+    if (refusal) throw refusal;
     try {
       return await send(params, restOf(given, since, name), isSafe, finish);
     } catch (error) {

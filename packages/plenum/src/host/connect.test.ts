@@ -1,5 +1,5 @@
 // What `connect` says about a target that it cannot reach.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createServer } from "../server/server.ts";
 import { connect } from "./connect.ts";
 
@@ -30,6 +30,49 @@ test.each<[string, unknown, string]>([
   const failure = connect(target as never);
   await expect(failure).rejects.toThrow(TypeError);
   await expect(failure).rejects.toThrow(remedy);
+});
+
+describe("auth", () => {
+  const auth = { authorize: async () => ({ authorization: "Bearer one" }), refused: async () => false };
+  const seen: (string | null)[] = [];
+  const fetch = async (_: string, init: RequestInit): Promise<Response> => {
+    seen.push(new Headers(init.headers).get("authorization"));
+    return new Response(null, { status: 500 });
+  };
+
+  test.each<[string, unknown, string]>([
+    ["a server", createServer({ name: "one", version: "1.0.0" }), "auth is for a server at a URL"],
+    ["a command line", "node server.js", "{ command, env }"],
+    ["a command", { command: "node" }, "{ command, env }"],
+    ["a target", { name: "x", key: "x", open: () => {} }, "auth is for a server at a URL"],
+    ["a URL that has one", { url: "http://localhost:1/mcp", auth }, "auth is given twice"],
+    ["nothing", undefined, "auth is for a server at a URL"],
+  ])("beside %s is refused", async (_, target, problem) => {
+    const failure = connect(target as never, { auth });
+    await expect(failure).rejects.toThrow(TypeError);
+    await expect(failure).rejects.toThrow(problem);
+  });
+
+  test("that is none is refused, and one that is not there is none", async () => {
+    await expect(connect("http://localhost:1/mcp", { auth: {} as never })).rejects.toThrow("authorize and refused");
+    await expect(connect("http://localhost:1/mcp", { auth: null as never })).rejects.toThrow("authorize and refused");
+    const server = createServer({ name: "one", version: "1.0.0" });
+    const client = await connect(server, { auth: undefined } as never);
+    await client.close();
+  });
+
+  test("beside a URL goes with every request", async () => {
+    const target = { url: "http://localhost:1/mcp", fetch };
+    await expect(connect(target, { auth, timeoutMs: 1000 })).rejects.toMatchObject({ code: "peer_error" });
+    await expect(connect({ ...target, auth })).rejects.toMatchObject({ code: "peer_error" });
+    expect(seen.length).toBeGreaterThan(1);
+    expect(new Set(seen)).toEqual(new Set(["Bearer one"]));
+  });
+
+  test("an option that is none is still one", async () => {
+    await expect(connect("http://localhost:1/mcp", { auth, oauth: auth } as never)).rejects.toThrow('"oauth"');
+    await expect(connect("http://localhost:1/mcp", [] as never)).rejects.toThrow("the options are no object");
+  });
 });
 
 test("half of a URL is named without its secrets", async () => {

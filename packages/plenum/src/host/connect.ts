@@ -4,7 +4,7 @@ import type { Client } from "../client/client.ts";
 import type { ClientOptions } from "../client/options.ts";
 import type { Target } from "../jsonrpc/channel.ts";
 import type { Endpoint } from "../protocol/endpoint.ts";
-import type { HttpTargetOptions } from "../transport/http/client.ts";
+import type { HttpAuth, HttpTargetOptions } from "../transport/http/client.ts";
 import type { StdioTargetOptions } from "../transport/stdio/client.ts";
 
 /**
@@ -13,13 +13,31 @@ import type { StdioTargetOptions } from "../transport/stdio/client.ts";
  */
 export type ConnectTarget = Endpoint | string | URL | HttpTargetOptions | StdioTargetOptions | Target;
 
+export interface ConnectOptions extends ClientOptions {
+  /**
+   * Gives leave, where the server at a URL wants to see some: `oauth` of plenum/auth/client, or your own. With it
+   * `connectTimeoutMs` and `probeTimeoutMs` are 360 000 unless they are given: a user may have to log in.
+   */
+  readonly auth?: HttpAuth | undefined;
+}
+
 /**
  * Connects to a server, whatever revision it speaks. A command is started without a shell, with few variables of this
  * process's environment. Throws McpError when there is no connection, and a TypeError for a target that is none.
  */
-export async function connect(target: ConnectTarget, options: ClientOptions = {}): Promise<Client> {
+export function connect(target: string | URL | HttpTargetOptions, options?: ConnectOptions): Promise<Client>;
+export function connect(target: ConnectTarget, options?: ClientOptions): Promise<Client>;
+export async function connect(target: ConnectTarget, options: ConnectOptions = {}): Promise<Client> {
+  if (hasAuth(target) || hasAuth(options)) {
+    const { withAuth } = await import("./with-auth.ts");
+    [target, options] = withAuth(target, options);
+  }
   const [{ createClient }, opened] = await Promise.all([import("../client/client.ts"), toTarget(target)]);
   return createClient(opened, options);
+}
+
+function hasAuth(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "auth" in value;
 }
 
 async function toTarget(target: ConnectTarget): Promise<Target> {

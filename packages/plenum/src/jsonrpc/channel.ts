@@ -26,6 +26,8 @@ export interface Channel {
    * wait for.
    */
   readonly ended?: Promise<void>;
+  /** The end of what keeps messages from getting to the peer just now, such as a user who logs in; undefined where nothing does. */
+  readonly holdup?: Promise<unknown> | undefined;
 }
 
 export interface Receiver {

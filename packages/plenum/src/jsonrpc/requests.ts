@@ -118,6 +118,8 @@ export function createRequests(channel: Channel, options: RequestsOptions): Requ
   function look(): void {
     state.dueAt = Number.POSITIVE_INFINITY;
     const now = Date.now();
+    // What does not get to the peer cannot be answered: such as while a user logs in.
+    if (channel.holdup) state.heldAt = now;
     let left = Number.POSITIVE_INFINITY;
     for (const pending of sent.values()) left = Math.min(left, leftOf(pending, now));
     arm(left, now);

@@ -156,8 +156,14 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
     isProbing = true;
     const probing = probe(newestOf("stateless"));
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let isOver = false;
     const silence = new Promise<"silent">((resolve) => {
-      timer = setTimeout(() => resolve("silent"), Math.min(options.probeTimeoutMs, 2 ** 31 - 1));
+      const wait = (): void => {
+        if (!isOver) timer = setTimeout(end, Math.min(options.probeTimeoutMs, 2 ** 31 - 1));
+      };
+      // A server that was not asked yet, since its user logs in first, is not silent.
+      const end = (): void => void (channel.holdup ? channel.holdup.then(wait) : resolve("silent"));
+      wait();
     });
     try {
       const told = await Promise.race([probing, silence]);
@@ -172,6 +178,7 @@ export async function dial(channel: Channel, options: DialOptions): Promise<Remo
       // One that has no handshake answers the probe after all.
       await Promise.race([either, opening.catch(() => either)]);
     } finally {
+      isOver = true;
       clearTimeout(timer);
       probing.catch(() => {});
     }

@@ -155,6 +155,8 @@ export interface Endpoint {
   report(error: unknown, about: Reported): string;
   /** How long lists and reads may be kept, where the result does not say so itself. */
   cacheHints(): CacheHints;
+  /** The scopes that a call takes, where a caller may be told: a transport that can ask for more does so before it is made. */
+  scopesOf?(method: string, params: JsonObject): readonly string[] | undefined;
   /** Default: secrets of this endpoint's own, and states that open any number of times. */
   readonly rounds?: Rounds;
 }

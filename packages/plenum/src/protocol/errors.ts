@@ -20,6 +20,7 @@ export type ErrorCode =
   | "invalid_arguments"
   | "resource_not_found"
   | "rate_limited"
+  | "insufficient_scope"
   | "header_mismatch"
   | "missing_capability"
   | "elicitation_required"
@@ -46,6 +47,8 @@ const table: { readonly [C in ErrorCode]: ErrorRow } = {
   // The number is -32602 from 2026-07-28 on.
   resource_not_found: { rpc: -32002, http: 200 },
   rate_limited: { rpc: -32603, http: 429 },
+  // Over HTTP the transport says it first, with what to ask for.
+  insufficient_scope: { rpc: -32600, http: 403 },
 
   header_mismatch: { rpc: -32020, http: 400 },
   // -32021 exists in the stateless era only; before it the number is -32600.

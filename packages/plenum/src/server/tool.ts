@@ -10,14 +10,13 @@ import { toFault } from "../protocol/revise.ts";
 import type { InferInput, InferOtherOutput, ZodOutput } from "../schema/infer.ts";
 import { type AnySchema, formatIssues, type Schema, toSchema, type ValidationResult } from "../schema/standard.ts";
 import { addMembers } from "../util/members.ts";
-import { quote } from "../util/quote.ts";
 import { isThenable } from "../util/thenable.ts";
 import type { CallContext, Context } from "./context.ts";
 import type { Core } from "./core.ts";
 import { type Awaitable, assertFunction, toDefinition } from "./definition.ts";
 import { type InputRequired, isInputRequired } from "./input.ts";
 import { listPages } from "./lists.ts";
-import { type Entry, isVisible, type NoInput, type Registration, Registry, type Visible } from "./registry.ts";
+import { type Entry, type NoInput, type Registration, Registry, type Visible } from "./registry.ts";
 import { isPlain, isWhole, settle, toBlocks, type WholeResult } from "./result.ts";
 
 export interface ToolOptions<Input extends AnySchema, Output extends AnySchema, Lifespan> {
@@ -32,6 +31,13 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema, 
   readonly meta?: Meta;
   /** Who may see and call it. Asked on every list and call. */
   readonly visible?: (ctx: Context<Lifespan>) => boolean | undefined | Promise<boolean | undefined>;
+  /**
+   * What a caller must be allowed, all of it. Over HTTP who lacks some is told to ask for it (403, `insufficient_scope`), with
+   * `hidden` or `visible` that there is no such tool. Where nobody says who calls, as over stdio, everybody may. Default: nothing.
+   */
+  readonly scopes?: readonly string[];
+  /** For who lacks its scopes it is not there. Default: it is listed. */
+  readonly hidden?: boolean;
 }
 
 /** Nothing, text, content, a list of those, a whole result, questions (`inputRequired`), or any JSON value. */
@@ -49,6 +55,8 @@ export interface ToolEntry extends Entry {
   /** Arguments that travel in HTTP headers too. */
   readonly mirrored: readonly HeaderParam[];
   readonly handler: (args: never, ctx: never) => unknown;
+  /** Undefined where there are none, or where nobody is told. */
+  readonly scopes: readonly string[] | undefined;
 }
 
 const noArguments = { type: "object", additionalProperties: false } as const;
@@ -78,7 +86,11 @@ function defineTool(
     icons,
     _meta: meta,
   };
-  const definition = toDefinition<Tool>(`tool "${name}"`, "Tool", published, rest, "input, output, annotations, ");
+  const more = "input, output, annotations, scopes, hidden, ";
+  const definition = toDefinition<Tool>(`tool "${name}"`, "Tool", published, rest, more);
+  const visible = rest.visible as Visible | undefined;
+  const scopes = rest.scopes && [...rest.scopes];
+  const isSecret = scopes && (rest.hidden || visible);
   return {
     definition,
     input: args,
@@ -86,9 +98,13 @@ function defineTool(
     nested: nestedOf(args.json),
     mirrored: mirroredOf(definition),
     handler,
-    visible: rest.visible as Visible | undefined,
+    // Of what not everybody sees nothing is said.
+    scopes: isSecret ? undefined : scopes,
+    visible: isSecret ? async (ctx) => (await loadAccess()).isSeen(ctx, scopes, visible) : visible,
   };
 }
+
+const loadAccess = () => import("./access.ts");
 
 /** `C` is for the compiler: what does not depend on a tool's schemas is put together once, not for each tool. */
 export interface ToolMethods<L, C = Context<L>> {
@@ -113,16 +129,15 @@ export function offerTools<L>(core: Core<L>): ToolMethods<L> {
       "tools/list": listPages({ ...core.pages, member: "tools", registry, items: (entry) => [entry.definition] }),
       "tools/call"(params, ctx) {
         const entry = registry.get(params.name as string);
-        if (entry && !entry.visible) return callTool(core, entry, params, ctx);
-        const unknown = new McpError("invalid_params", `Unknown tool: ${quote(params.name as string)}`);
-        if (!entry) throw unknown;
-        return isVisible(entry, ctx).then((isSeen) => {
-          if (!isSeen) throw unknown;
-          return callTool(core, entry, params, ctx);
-        });
+        if (entry && !entry.visible && !entry.scopes) return callTool(core, entry, params, ctx);
+        return loadAccess()
+          .then(({ admit }) => admit(entry, params.name as string, ctx))
+          .then((admitted) => callTool(core, admitted, params, ctx));
       },
     },
   });
+  core.server.scopesOf = (method, { name }) =>
+    method === "tools/call" ? registry.get(name as string)?.scopes : undefined;
   return { tool: (name, options, handler) => registry.add(name, defineTool(name, options as never, handler as never)) };
 }
 

@@ -58,6 +58,9 @@ export function tapChannel(channel: Channel, report: TapReport): Channel {
     abandon: (id) => channel.abandon?.(id),
     close: () => channel.close(),
     ...(channel.ended && { ended: channel.ended }),
+    get holdup() {
+      return channel.holdup;
+    },
   };
 }
 

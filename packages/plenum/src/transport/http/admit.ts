@@ -1,5 +1,6 @@
 // Who sent a request, as the application's own check of it says; or why it goes no further.
-import type { AuthInfo } from "../../protocol/endpoint.ts";
+import type { Incoming } from "../../jsonrpc/message.ts";
+import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
 import { type Authenticate, HttpFault, type HttpHead, type Refusal } from "./exchange.ts";
 
 /**
@@ -9,10 +10,7 @@ import { type Authenticate, HttpFault, type HttpHead, type Refusal } from "./exc
 export async function admit(request: HttpHead, auth: Authenticate): Promise<AuthInfo> {
   const told = await auth(request);
   if (told === undefined || told === null || told === false) throw new HttpFault(401, "Unauthorized");
-  if (isRefusal(told)) {
-    const message = told.message ?? (told.status === 403 ? "Forbidden" : "Unauthorized");
-    throw new HttpFault(told.status, message, -32600, told.headers);
-  }
+  if (isRefusal(told)) throw toFault(told);
   if (!Array.isArray(told?.scopes))
     throw new TypeError("auth must give who calls, with its scopes, or a refusal, with a status of 400 or more");
   const { expiresAt } = told;
@@ -22,6 +20,28 @@ export async function admit(request: HttpHead, auth: Authenticate): Promise<Auth
       "www-authenticate": 'Bearer error="invalid_token"',
     });
   return told;
+}
+
+/**
+ * Throws an HttpFault for what takes scopes that the caller does not have, before anything of it is done: then it can still be
+ * said with a status, in every revision, and a client that can get more does so.
+ */
+export function assertReach(
+  incoming: Incoming,
+  { scopes }: AuthInfo,
+  endpoint: Endpoint,
+  challenge: Authenticate["challenge"],
+): void {
+  const members = incoming.kind === "batch" ? incoming.members : [incoming];
+  const needed = members.flatMap((member) =>
+    member.kind === "request" ? (endpoint.scopesOf?.(member.message.method, member.message.params ?? {}) ?? []) : [],
+  );
+  if (needed.every((scope) => scopes.includes(scope))) return;
+  throw toFault(challenge?.(needed) ?? { status: 403 });
+}
+
+function toFault({ status, message, headers }: Refusal): HttpFault {
+  return new HttpFault(status, message ?? (status === 403 ? "Forbidden" : "Unauthorized"), -32600, headers);
 }
 
 function isRefusal(told: AuthInfo | Refusal): told is Refusal {

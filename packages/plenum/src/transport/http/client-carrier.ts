@@ -14,6 +14,8 @@ export interface Asked {
   readonly body?: string | undefined;
   /** Ends the request, and the reading of its answer. */
   readonly stop: Stop;
+  /** Sent by the channel itself, while nobody waits for it: no user is to be asked for its sake. */
+  readonly isUnattended?: boolean;
 }
 
 /** What a request was sent with. Some of it only its server may see. */

@@ -44,7 +44,9 @@ const sessionId = /^[\x21-\x7e]+$/;
 export function openHttpChannel(options: HttpChannelOptions): Channel {
   const { settings, mirror } = options;
   const carrier = settings.carry();
-  const request = createRequester(settings, carrier);
+  /** Leave that requests wait for. */
+  const leaves = new Set<Promise<unknown>>();
+  const request = createRequester(settings, carrier, leaves);
   const state: ChannelState = {
     receiver: undefined,
     isClosed: false,
@@ -227,6 +229,9 @@ export function openHttpChannel(options: HttpChannelOptions): Channel {
   return {
     oneStream: false,
     ended,
+    get holdup() {
+      return leaves.size > 0 ? Promise.allSettled(leaves) : undefined;
+    },
     open(receiver) {
       state.receiver = receiver;
     },

@@ -144,7 +144,7 @@ export function createDetours(ground: DetourGround): Detours {
       ...sessionHeaders(state.standing),
       ...(lastEventId !== undefined && toLastEvent(lastEventId)),
     };
-    const found = await request({ method: "GET", url: settings.url, headers, stop });
+    const found = await request({ method: "GET", url: settings.url, headers, stop, isUnattended: true });
     if (isOk(found)) return found;
     throw toRefused(await readRefusal(found), "GET of the stream");
   }
@@ -219,7 +219,8 @@ export function createDetours(ground: DetourGround): Detours {
     const stop = new Stop();
     const timer = setTimeout(() => stop.stop(), deleteMs);
     // That the server does not want to know of it, or is not there, changes nothing for us.
-    const deleting = request({ method: "DELETE", url: settings.url, headers: sessionHeaders(state.standing), stop });
+    const headers = sessionHeaders(state.standing);
+    const deleting = request({ method: "DELETE", url: settings.url, headers, stop, isUnattended: true });
     await deleting.then(({ discard }) => discard()).catch(() => {});
     clearTimeout(timer);
   }

@@ -1,4 +1,5 @@
 // What an application gives to reach a server over HTTP, checked and with what it leaves out filled in.
+import type { JsonObject } from "../../jsonrpc/message.ts";
 import { quote } from "../../util/quote.ts";
 import type { Carrier, HeaderRecord } from "./client-carrier.ts";
 import { createFetchCarrier, type Fetch } from "./client-fetch.ts";
@@ -12,11 +13,40 @@ export interface ReconnectOptions {
   readonly maxAttempts?: number;
 }
 
+/** What gives leave to a client, such as `oauth` of plenum/auth/client. */
+export interface HttpAuth {
+  /** The extensions of MCP that it takes part in: `connect` names them to the server. */
+  readonly extensions?: { readonly [id: string]: JsonObject };
+  /** Headers for one request. */
+  authorize(request: HttpAuthRequest): Promise<HeaderRecord>;
+  /**
+   * Whether to send it again, with new headers, after 401 or 403.
+   * @param sent what `authorize` gave for it
+   */
+  refused(
+    request: HttpAuthRequest,
+    answer: { readonly status: number; header(name: string): string | undefined },
+    sent: HeaderRecord,
+  ): Promise<boolean>;
+}
+
+export interface HttpAuthRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** The server that it is for. */
+  readonly server: URL;
+  readonly signal: AbortSignal;
+  /** Nobody waits for it: a stream that is taken up again, the end of a session. No user is to be asked for its sake. */
+  readonly isUnattended: boolean;
+}
+
 export interface HttpTargetOptions {
   /** http or https, without credentials. */
   readonly url: string | URL;
   /** In place of what the runtime has: with authorization, a proxy, certificates of your own. */
   readonly fetch?: Fetch;
+  /** Gives leave, where the server wants to see some: `oauth` of plenum/auth/client, or your own. */
+  readonly auth?: HttpAuth;
   /** Sent with every request; a function is asked each time. Those that MCP itself uses cannot be replaced. */
   readonly headers?: HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>);
   /** Bytes that one answer in JSON may have. Default 64 MiB. */
@@ -31,6 +61,7 @@ export interface TargetSettings {
   readonly url: URL;
   /** What speaks HTTP, for one channel. */
   readonly carry: () => Carrier;
+  readonly auth: HttpAuth | undefined;
   /** Their names in lower case. */
   readonly headers: () => HeaderRecord | Promise<HeaderRecord>;
   readonly maxResponseBytes: number;
@@ -44,6 +75,7 @@ const defaultMaxBytes = 64 * 1024 * 1024;
 const optionNames: { readonly [K in keyof Required<HttpTargetOptions>]: true } = {
   url: true,
   fetch: true,
+  auth: true,
   headers: true,
   maxResponseBytes: true,
   maxEventBytes: true,
@@ -70,9 +102,13 @@ export function toTargetSettings(
   for (const [name, value] of Object.entries({ maxResponseBytes, maxEventBytes, delayMs, maxDelayMs, maxAttempts }))
     if (!(typeof value === "number" && (value > 0 || (name === "maxAttempts" && value === 0))))
       throw new TypeError(`httpTarget: ${name} must be a number above 0, not ${value}`);
+  const { auth } = options;
+  if (auth !== undefined && (typeof auth?.authorize !== "function" || typeof auth.refused !== "function"))
+    throw new TypeError("httpTarget: auth must have authorize and refused, such as oauth() of plenum/auth/client");
   return {
     url: toUrl(options.url),
     carry: () => (options.fetch === undefined && native()) || createFetchCarrier(toPlain(given)),
+    auth,
     headers: toHeaders(headers),
     maxResponseBytes,
     maxEventBytes,

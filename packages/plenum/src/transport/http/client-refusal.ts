@@ -120,7 +120,7 @@ export function toRefused(refusal: HttpRefusal, what: string, old?: string): Mcp
 export function toAdvice({ status, excerpt, realm }: HttpRefusal): string {
   const where = realm === undefined ? "" : ` for ${quote(realm)}`;
   if (status === 401)
-    return `. The server wants to know who you are${where}: give { url, headers: { authorization: … } }, or a fetch that authorizes`;
+    return `. The server wants to know who you are${where}: give { url, auth: oauth({ … }) } (plenum/auth/client), or { url, headers: { authorization: … } }`;
   // Who is refused for where he calls, or from where, can do nothing by saying who he is.
   if (status === 403 && !/\b(?:host|origin)\b/i.test(excerpt))
     return `. The server does not let you do this${where}: another authorization may help, or its owner`;

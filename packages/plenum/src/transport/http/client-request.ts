@@ -13,11 +13,14 @@ export type Requester = (asked: Asked) => Promise<HttpAnswer>;
 
 const loadTrouble = () => import("./client-trouble.ts");
 
-export function createRequester(settings: TargetSettings, carrier: Carrier): Requester {
-  return async (asked) => {
-    const { stop } = asked;
-    const due = headersOf(settings);
-    const given = due instanceof Promise ? await untilAborted(due, stop.signal, (reason) => reason) : due;
+/** @param leaves has those in it that are waited for */
+export function createRequester(
+  settings: TargetSettings,
+  carrier: Carrier,
+  leaves: Set<Promise<unknown>> = new Set(),
+): Requester {
+  /** @param given by the application, or by what gives leave */
+  async function send(asked: Asked, given: HeaderRecord): Promise<HttpAnswer> {
     const sent = { url: asked.url, given, own: asked.headers };
     let next: Asked = given === noHeaders ? asked : { ...asked, headers: { ...given, ...asked.headers } };
     for (let redirects = 0; ; redirects++) {
@@ -26,7 +29,7 @@ export function createRequester(settings: TargetSettings, carrier: Carrier): Req
         answer = await carrier.send(next);
       } catch (error) {
         // What an application's fetch has to say (authorization, say) is for its caller.
-        if (stop.isStopped || error instanceof McpError) throw error;
+        if (asked.stop.isStopped || error instanceof McpError) throw error;
         const name = nameOfUrl(settings.url);
         throw await loadTrouble().then(
           ({ toUnreached }) => toUnreached(error, name, sent),
@@ -42,6 +45,15 @@ export function createRequester(settings: TargetSettings, carrier: Carrier): Req
       const { toNext } = await loadTrouble();
       next = { ...next, url: toNext(answer, next.url, settings.url, redirects) };
     }
+  }
+
+  return async (asked) => {
+    const due = headersOf(settings);
+    const given = due instanceof Promise ? await untilAborted(due, asked.stop.signal, (reason) => reason) : due;
+    const { auth, url } = settings;
+    if (!auth) return send(asked, given);
+    const { sendAuthorized } = await import("./client-authorized.ts");
+    return sendAuthorized(auth, url, asked, (headers) => send(asked, { ...given, ...headers }), leaves);
   };
 }
 

@@ -1,7 +1,7 @@
 // A request of the client that does not get to its server at once: what is said where it cannot be reached, and where a
 // redirect may lead. Loaded by the first of either.
 import { McpError } from "../../protocol/errors.ts";
-import { reasonOf } from "../../util/call-back.ts";
+import { networkReasonOf } from "../../util/network-reason.ts";
 import type { HttpAnswer, Sent } from "./client-carrier.ts";
 import { nameOfUrl } from "./client-options.ts";
 import { redact, secretsIn } from "./client-secrets.ts";
@@ -9,27 +9,9 @@ import { redact, secretsIn } from "./client-secrets.ts";
 /** @param name the server, as people may see it */
 export function toUnreached(error: unknown, name: string, sent: Sent): Error {
   // The URL itself may name a session.
-  const why = redact(whyOf(error), secretsIn(sent));
+  const why = redact(networkReasonOf(error), secretsIn(sent));
   return new Error(`${name} could not be reached: ${why}`, { cause: error });
 }
-
-/** Runtimes wrap the reason once or twice. */
-function whyOf(error: unknown): string {
-  let inner = error;
-  for (let depth = 0; depth < 3 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause;
-  const text = reasonOf(inner);
-  const { code } = inner as { code?: unknown };
-  // What the TLS library says is for those who know it from the inside.
-  if (code === "EPROTO" || code === "ERR_SSL_WRONG_VERSION_NUMBER")
-    return "what answers there does not speak TLS as it should. If it is a server of http, the URL begins with http://";
-  const advice = typeof code === "string" ? advices[code] : undefined;
-  return (text || (typeof code === "string" ? code : reasonOf(error))) + (advice ?? "");
-}
-
-const advices: { readonly [code: string]: string | undefined } = {
-  ECONNREFUSED: ". Is the server running, and is this its port?",
-  ENOTFOUND: ". Is the name of the host right?",
-};
 
 const maxRedirects = 5;
 

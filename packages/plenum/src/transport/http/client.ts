@@ -8,7 +8,7 @@ import { type HttpTargetOptions, nameOfUrl, toTargetSettings } from "./client-op
 
 export type { HeaderRecord } from "./client-carrier.ts";
 export type { Fetch } from "./client-fetch.ts";
-export type { HttpTargetOptions, ReconnectOptions } from "./client-options.ts";
+export type { HttpAuth, HttpAuthRequest, HttpTargetOptions, ReconnectOptions } from "./client-options.ts";
 
 // Servers that were found to have the transport of 2024-11-05 alone: the next connection begins with it.
 const verdicts = createLru<Verdict>({ maxEntries: 1000, maxWeight: 1000 });

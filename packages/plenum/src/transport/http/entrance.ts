@@ -1,25 +1,31 @@
 // The way in for every request but the plain one, which is a message to a server that asks nobody who he is: pages, callers
 // that say who they are, streams and ends of sessions, HTTP+SSE; and what leads nowhere. Loaded by the first of them.
 import type { Incoming } from "../../jsonrpc/message.ts";
-import type { AuthInfo } from "../../protocol/endpoint.ts";
-import { admit } from "./admit.ts";
+import type { AuthInfo, Endpoint } from "../../protocol/endpoint.ts";
+import { admit, assertReach } from "./admit.ts";
 import { HttpFault, type HttpRequest, type Route, type RouteAnswer } from "./exchange.ts";
 import type { Legacy } from "./legacy.ts";
 import type { Observed } from "./observe.ts";
 import type { HttpSettings } from "./options.ts";
+import type { Beating, Pulse } from "./pulse.ts";
 import type { Reply } from "./reply.ts";
 
 export type Note = Observed["note"] | undefined;
 
+/** Looks at what was sent before anybody else does. Throws an HttpFault. */
+export type Check = (incoming: Incoming) => void;
+
 /** What the core does with those that it lets in. */
 export interface Ways {
+  readonly endpoint: Endpoint;
+  readonly pulse: Pulse;
   readonly hasSessions: boolean;
   /** Whether messages are sent to this path. */
   isMcp(path: string): boolean;
   /** Throws an HttpFault, 503. */
   assertNotClosing(): void;
   read(request: HttpRequest, note: Note, run: (incoming: Incoming) => Promise<void> | undefined): Promise<void>;
-  post(request: HttpRequest, auth: AuthInfo | undefined, reply: Reply, note: Note): Promise<void>;
+  post(request: HttpRequest, auth: AuthInfo | undefined, reply: Reply, note: Note, check?: Check): Promise<void>;
   withLegacy(reply: Reply, run: (legacy: Legacy) => void): Promise<void>;
 }
 
@@ -34,14 +40,56 @@ export async function enter(
   reply: Reply,
   note: Note,
 ): Promise<void> {
-  const page = settings.routes.get(request.path);
+  const page = settings.routes.get(request.path) ?? pageOf(settings.auth?.routes, request.path);
   if (page) return show(page, request, reply);
   // Nobody is asked who he is for what is not there.
   const place = placeOf(settings, ways, request.path);
   const auth = settings.auth && (await admit(request, settings.auth));
   ways.assertNotClosing();
   // Who left meanwhile opens nothing that would have to be closed.
-  if (!reply.isOver) await direct(place, ways, request, auth, reply, note);
+  if (reply.isOver) return;
+  if (!auth || !settings.auth) return direct(place, ways, request, auth, reply, note);
+  const { challenge } = settings.auth;
+  const check: Check = (incoming) => {
+    assertReach(incoming, auth, ways.endpoint, challenge);
+    if (incoming.kind === "request" && incoming.message.method === "subscriptions/listen")
+      endWith(auth, reply, ways.pulse);
+  };
+  // HTTP+SSE has one stream for all, answers too.
+  if (place === "mcp" && request.method === "GET") endWith(auth, reply, ways.pulse);
+  await direct(place, ways, withoutToken(request), auth, reply, note, check);
+}
+
+/** Who only listens does so no longer than he may, and comes back with what lets him in by then. Calls that run go on. */
+function endWith({ expiresAt }: AuthInfo, reply: Reply, pulse: Pulse): void {
+  if (expiresAt === undefined) return;
+  const end: Beating = {
+    beat(now) {
+      const isDue = now >= expiresAt * 1000;
+      if (isDue) reply.cut();
+      if (isDue || reply.isOver) pulse.delete(end);
+    },
+  };
+  pulse.add(end);
+}
+
+function pageOf(pages: { readonly [path: string]: Route } = {}, path: string): Route | undefined {
+  return Object.hasOwn(pages, path) ? pages[path] : undefined;
+}
+
+/** What let the caller in goes no further: a handler that never sees a token cannot pass it on. */
+function withoutToken(request: HttpRequest): HttpRequest {
+  const { method, path, base, query, peer } = request;
+  return {
+    method,
+    path,
+    base,
+    query,
+    peer,
+    // Some runtimes find a header however its name is written.
+    header: (name) => (/^(?:authorization|dpop)$/i.test(name) ? undefined : request.header(name)),
+    body: (maxBytes, timeoutMs) => request.body(maxBytes, timeoutMs),
+  };
 }
 
 async function show(page: Route, request: HttpRequest, reply: Reply): Promise<void> {
@@ -72,13 +120,15 @@ function direct(
   auth: AuthInfo | undefined,
   reply: Reply,
   note: Note,
+  check?: Check,
 ): Promise<void> {
   const { method } = request;
-  if (place === "mcp" && method === "POST") return post(request, auth, reply, note);
+  if (place === "mcp" && method === "POST") return post(request, auth, reply, note, check);
   if (place === "messages" && method === "POST")
-    return read(request, note, (incoming) =>
-      withLegacy(reply, (older) => older.sse?.post(incoming, request, auth, reply)),
-    );
+    return read(request, note, (incoming) => {
+      check?.(incoming);
+      return withLegacy(reply, (older) => older.sse?.post(incoming, request, auth, reply));
+    });
   if (place === "sse" && method === "GET") return withLegacy(reply, (older) => older.sse?.open(request, auth, reply));
   if (place === "mcp" && hasSessions && method === "GET")
     return withLegacy(reply, (older) => older.sessioned?.get(request, auth, reply));

@@ -90,7 +90,13 @@ export interface Refusal {
 }
 
 /** Says who sent a request, by its headers alone; or why it is not let in. What it throws is a 500, and reported. */
-export type Authenticate = (request: HttpHead) => Admission | Promise<Admission>;
+export interface Authenticate {
+  (request: HttpHead): Admission | Promise<Admission>;
+  /** Pages that tell where leave is given. For everybody. */
+  readonly routes?: { readonly [path: string]: Route };
+  /** What is said to who is let in, but not to what takes these scopes. Default: 403 alone. */
+  challenge?(scopes: readonly string[]): Refusal;
+}
 
 /** Nothing at all, or false, is 401. */
 export type Admission = AuthInfo | Refusal | undefined | null | false;

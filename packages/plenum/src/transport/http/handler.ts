@@ -6,7 +6,7 @@ import { sessionedOf } from "../../protocol/revisions.ts";
 import { Bag } from "../../util/bag.ts";
 import type { Answering, AnsweringGround } from "./answering.ts";
 import type { Around } from "./around.ts";
-import type { Note, Ways } from "./entrance.ts";
+import type { Check, Note, Ways } from "./entrance.ts";
 import { eraOf } from "./era.ts";
 import { HttpFault, type HttpRequest, type Outlet } from "./exchange.ts";
 import { accepts, isJsonType } from "./headers.ts";
@@ -134,11 +134,20 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     });
   }
 
-  function post(request: HttpRequest, auth: AuthInfo | undefined, reply: Reply, note: Note): Promise<void> {
+  function post(
+    request: HttpRequest,
+    auth: AuthInfo | undefined,
+    reply: Reply,
+    note: Note,
+    check?: Check,
+  ): Promise<void> {
     const accept = request.header("accept");
     if (!accepts(accept, "application/json") || !accepts(accept, "text/event-stream"))
       throw new HttpFault(406, "Not acceptable: Accept must have both application/json and text/event-stream");
-    return read(request, note, (incoming) => take(incoming, request, auth, reply, note));
+    return read(request, note, (incoming) => {
+      check?.(incoming);
+      return take(incoming, request, auth, reply, note);
+    });
   }
 
   function take(
@@ -181,7 +190,7 @@ export function createCore(endpoint: Endpoint, settings: HttpSettings, pulse: Pu
     return isPlain ? post(request, undefined, reply, note) : enterElse(request, reply, note);
   }
 
-  const ways: Ways = { hasSessions, isMcp, assertNotClosing, read, post, withLegacy };
+  const ways: Ways = { endpoint, pulse, hasSessions, isMcp, assertNotClosing, read, post, withLegacy };
 
   async function loadEntrance(): Promise<typeof import("./entrance.ts")> {
     entrance ??= await import("./entrance.ts");

@@ -167,13 +167,13 @@ const synonyms = {
   endpoint: 'write "path"',
   basePath: 'write "path"',
   stateless: 'write "sessions: false"',
-  sessionIdGenerator: 'write "sessions: { createId }", or "sessions: false" for no sessions',
-  enableJsonResponse: '"answers" is "auto" by default: JSON, unless something is sent before the answer',
-  enableDnsRebindingProtection: 'Host and Origin are always checked: write "allowedHosts" and "allowedOrigins"',
+  sessionIdGenerator: 'write "sessions: { createId }"',
+  enableJsonResponse: 'write "answers"',
+  enableDnsRebindingProtection: 'write "allowedHosts"; it is always on',
   eventStore: 'write "sessions: { maxEvents }"',
 };
 const listens = { hostname: 'write "host"' };
-const listensNowhere = "a handler listens nowhere itself: give it to what listens, or use serveHttp";
+const listensNowhere = "a handler listens nowhere itself: use serveHttp";
 const handles = { port: listensNowhere, host: listensNowhere, hostname: listensNowhere };
 
 /** Throws a TypeError for what is no object. */
@@ -197,9 +197,7 @@ export function toSettings(options: HttpOptions, name: string, extra: readonly s
   if (sse && !sessions)
     throw new TypeError(`${name}: a connection of HTTP+SSE is a session: leave out "sessions: false", or "sse"`);
   if (sse && spoken.every((revision) => factsOf(revision).era === "stateless"))
-    throw new TypeError(
-      `${name}: HTTP+SSE is for older revisions, and "revisions" has none: add them, or leave out "sse"`,
-    );
+    throw new TypeError(`${name}: HTTP+SSE is for older revisions, and "revisions" has none`);
   const routes = toRoutes(given.any("routes"), name);
   assertDistinct(name, [
     ["path", path],
@@ -287,7 +285,7 @@ function toCors(option: unknown, name: string): false | CorsSettings {
 function toTelemetry(option: unknown, name: string): TelemetryApi | false | undefined {
   const isApi = typeof option === "object" && option !== null && "trace" in option && "propagation" in option;
   if (option === undefined || option === false || isApi) return option as TelemetryApi | false | undefined;
-  throw new TypeError(`${name}: "telemetry" must be false or what @opentelemetry/api exports: import * as api from it`);
+  throw new TypeError(`${name}: "telemetry" must be false or what @opentelemetry/api exports`);
 }
 
 function toRevisions(option: unknown, name: string): readonly Revision[] {

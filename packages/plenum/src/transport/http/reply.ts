@@ -90,6 +90,11 @@ export class Reply implements GoneListener {
     return this.#sink;
   }
 
+  /** Ends a stream as if its reader had gone. */
+  cut(): void {
+    this.#sink?.abort();
+  }
+
   /** For its stream. */
   ended(isLost: boolean): void {
     if (isLost) this.#lose();
