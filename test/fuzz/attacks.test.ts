@@ -142,11 +142,13 @@ describe("CVE-2026-27896: member names are compared letter by letter", () => {
       { ...rest, ID: id, method: "notifications/x", Method: method, params },
     ];
     for (const trick of tricks) peer.send(trick);
+    const answers = (): { result?: unknown }[] => peer.received.slice(peer.heard) as { result?: unknown }[];
+    // What says that there is no such tool may have to be loaded first.
+    await expect.poll(answers).toHaveLength(6);
     await calm();
     expect(target.ran).toBe(0);
-    const answers = peer.received.slice(peer.heard) as { result?: unknown }[];
-    expect(answers.filter(({ result }) => result !== undefined)).toEqual([]);
-    expect(answers).toHaveLength(6);
+    expect(answers().filter(({ result }) => result !== undefined)).toEqual([]);
+    expect(answers()).toHaveLength(6);
     peer.close();
   });
 });
