@@ -1,6 +1,6 @@
 // Requests that a client makes because a server told it to: metadata, registration, tokens. The address is somebody else's
 // word, so each is looked at first, bounded in size and time, and led nowhere else. Specification: security best practices § SSRF.
-import { untilAborted } from "../util/abort.ts";
+import { createLimit, untilAborted } from "../util/abort.ts";
 import { networkReasonOf } from "../util/network-reason.ts";
 import { OAuthError } from "./oauth-error.ts";
 
@@ -30,8 +30,9 @@ export function createGuardedFetch(options: GuardOptions = {}): Fetch {
   const send = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   return async (given, init = {}) => {
     let url = toSafeUrl(given, options);
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+    // One that is taken back: AbortSignal.timeout keeps some runtimes from ending.
+    const limit = createLimit(timeoutMs, init.signal ?? undefined);
+    const { signal } = limit;
     // Not everybody's fetch heeds its signal.
     const wait = <T>(promise: Promise<T>): Promise<T> => untilAborted(promise, signal, (reason) => reason);
     try {
@@ -50,10 +51,12 @@ export function createGuardedFetch(options: GuardOptions = {}): Fetch {
         url = toSafeUrl(target.href, options);
       }
     } catch (error) {
-      if (timeout.aborted && !init.signal?.aborted)
+      if (limit.isOver && !init.signal?.aborted)
         throw new OAuthError("timeout", `${nameOf(url)} gave no answer in ${timeoutMs} ms`);
       if (error instanceof OAuthError || init.signal?.aborted) throw error;
       throw new Error(`${nameOf(url)} could not be reached: ${networkReasonOf(error)}`, { cause: error });
+    } finally {
+      limit.release();
     }
   };
 }
