@@ -8,6 +8,7 @@ import {
   type JWTVerifyGetKey,
 } from "jose";
 import type { Fetch } from "./guarded-fetch.ts";
+import { metadataPlaces } from "./metadata-places.ts";
 
 export interface IssuerKeysOptions {
   /** As it writes its name into what it signs. */
@@ -82,14 +83,7 @@ function withRest(fetch: Fetch): Fetch {
 }
 
 async function findJwksUri(issuer: string, fetch: Fetch): Promise<string> {
-  const { origin, pathname } = new URL(issuer);
-  const path = pathname.replace(/\/$/, "");
-  const places = new Set([
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-    `${origin}/.well-known/openid-configuration${path}`,
-    `${origin}${path}/.well-known/openid-configuration`,
-  ]);
-  for (const place of places) {
+  for (const place of metadataPlaces(new URL(issuer))) {
     const response = await fetch(place, { headers: { accept: "application/json" } });
     if (!response.ok) continue;
     const { issuer: named, jwks_uri: uri } = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };

@@ -45,7 +45,7 @@ function toBytes(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /** In time that does not tell where the first difference is. */
-function isSame(a: string, b: string): boolean {
+export function isSame(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
   return difference === 0;

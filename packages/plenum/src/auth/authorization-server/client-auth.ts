@@ -5,6 +5,7 @@ import { decodeBase64 } from "../../util/base64.ts";
 import { digestOf } from "../../util/digest.ts";
 import { createLru, type Lru } from "../../util/lru.ts";
 import { createRate, type Rate } from "../../util/rate.ts";
+import { isSame } from "../../util/seal.ts";
 import type { Fetch } from "../guarded-fetch.ts";
 import { issuerKeys } from "../issuer-keys.ts";
 import type { RouteRequest } from "../route.ts";
@@ -130,16 +131,9 @@ async function isProven(shown: Shown, client: Client | undefined, ground: Client
   if (shown.method === "none") return isAsRegistered;
   if (shown.method === "private_key_jwt") return isAsRegistered && isSigned(shown.assertion, client, ground);
   const hash = isAsRegistered ? client.secretHash : undefined;
-  let isSame = false;
-  for (const secret of shown.secrets) isSame = isSameText(await digestOf(secret), hash ?? noHash) || isSame;
-  return isSame && hash !== undefined;
-}
-
-/** In the same time wherever they differ. */
-function isSameText(one: string, other: string): boolean {
-  let difference = one.length ^ other.length;
-  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at % other.length);
-  return difference === 0;
+  let isRight = false;
+  for (const secret of shown.secrets) isRight = isSame(await digestOf(secret), hash ?? noHash) || isRight;
+  return isRight && hash !== undefined;
 }
 
 async function isSigned(assertion: string, client: Client, ground: ClientAuthGround): Promise<boolean> {

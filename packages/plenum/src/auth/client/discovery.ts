@@ -4,6 +4,7 @@ import type { AuthorizationServer } from "oauth4webapi";
 import { reasonOf } from "../../util/call-back.ts";
 import { quote } from "../../util/quote.ts";
 import { type Fetch, nameOf, toSafeUrl } from "../guarded-fetch.ts";
+import { metadataPlaces } from "../metadata-places.ts";
 import { OAuthError } from "../oauth-error.ts";
 
 /** What is known of a server that wants tokens. */
@@ -99,18 +100,8 @@ function isTexts(value: unknown): value is readonly string[] {
 
 /** In the order of the specification. Throws where there is none, and for metadata of another issuer. */
 export async function findServerMetadata(issuer: string, options: DiscoveryOptions): Promise<AuthorizationServer> {
-  const { origin, pathname } = toSafeUrl(issuer);
-  const path = pathname.replace(/\/$/, "");
-  const places =
-    path === ""
-      ? ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"]
-      : [
-          `/.well-known/oauth-authorization-server${path}`,
-          `/.well-known/openid-configuration${path}`,
-          `${path}/.well-known/openid-configuration`,
-        ];
-  for (const place of places) {
-    const found = await readJson(origin + place, options);
+  for (const place of metadataPlaces(toSafeUrl(issuer))) {
+    const found = await readJson(place, options);
     if (!found) continue;
     // Letter by letter: what is the same to a reader may be another to who issued it.
     if (found.issuer !== issuer) throw toMismatch(issuer, found.issuer);
