@@ -1,4 +1,5 @@
 // The types of build.mjs, for the tests that use it.
 export function rewriteDeclaration(text: string): string;
 export function toPackaged(page: string): string;
-export function build(name: string): Promise<boolean>;
+export function build(): Promise<boolean>;
+export function buildCli(): Promise<boolean>;

@@ -1,10 +1,12 @@
-// Builds packages/plenum: declarations mirror src file by file, and the code is bundled (see bundle.mjs). The output is made beside the old one and takes its place when it is whole, so that dist never holds files of two
-// builds.
+// Builds packages/plenum: declarations mirror src file by file, and the code is bundled (see bundle.mjs). Builds packages/cli:
+// code alone, since nobody imports it. The output is made beside the old one and takes its place when it is whole, so that dist
+// never holds files of two builds.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.mjs";
+import { bundleCli } from "./bundle-cli.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -18,9 +20,9 @@ export function toPackaged(page) {
   return page.replace(/\[((?:`[^`\n]*`|[^[\]`])+)\]\((?![a-z]+:|#|LICENSE\))[^()\s]*\)/g, "$1");
 }
 
-/** Builds one package of the workspace; returns whether it went well. The compiler's messages go to this process's output. */
-export async function build(name) {
-  const folder = join(root, "packages", name);
+/** Builds the library; returns whether it went well. The compiler's messages go to this process's output. */
+export async function build() {
+  const folder = join(root, "packages", "plenum");
   const fresh = join(folder, ".dist");
   rmSync(fresh, { recursive: true, force: true });
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
@@ -42,17 +44,37 @@ export async function build(name) {
     const path = join(fresh, file);
     if (file.endsWith(".d.ts")) writeFileSync(path, rewriteDeclaration(readFileSync(path, "utf8")));
   }
-  const dist = join(folder, "dist");
-  rmSync(dist, { recursive: true, force: true });
-  renameSync(fresh, dist);
-  // npm packs these from the package's own folder.
-  copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
-  writeFileSync(join(folder, "README.md"), toPackaged(readFileSync(join(root, "README.md"), "utf8")));
+  settle(folder, fresh, readFileSync(join(root, "README.md"), "utf8"));
   return true;
 }
 
+/** Builds the command line; returns whether it went well. */
+export async function buildCli() {
+  const folder = join(root, "packages", "cli");
+  const fresh = join(folder, ".dist");
+  rmSync(fresh, { recursive: true, force: true });
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const checked = spawnSync(process.execPath, [tsc, "-p", join(folder, "tsconfig.json")], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  if (checked.status !== 0) return false;
+  await bundleCli(folder, fresh);
+  settle(folder, fresh, readFileSync(join(root, "docs", "cli.md"), "utf8"));
+  return true;
+}
+
+/** Puts what was built in its place, with what npm packs from the package's own folder. */
+function settle(folder, fresh, page) {
+  const dist = join(folder, "dist");
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(fresh, dist);
+  copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+  writeFileSync(join(folder, "README.md"), toPackaged(page));
+}
+
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  if (!(await build("plenum"))) {
+  if (!((await build()) && (await buildCli()))) {
     console.error("build: the compiler found errors, dist is left as it was");
     process.exitCode = 1;
   }

@@ -1,45 +1,60 @@
-// The built library for tests that look at it: built here if it is not that of the present source.
+// The built library and command line for tests that look at them: built here if they are not those of the present source.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { build } from "../../scripts/build.mjs";
+import { build, buildCli } from "../../scripts/build.mjs";
 import { listFiles, root } from "./source.ts";
 
 export const packageFolder: string = join(root, "packages", "plenum");
-const lock = join(root, ".cache", "build.lock");
+const cliFolder = join(root, "packages", "cli");
 
-/** What dist is made from. */
-function listSources(): string[] {
-  const src = listFiles(join(packageFolder, "src"), ".ts").filter((path) => !path.endsWith(".test.ts"));
-  return src.map((path) => join(packageFolder, "src", path));
+/** What the dist of a package is made from. */
+function listSources(folder: string): string[] {
+  const src = listFiles(join(folder, "src"), ".ts").filter((path) => !path.endsWith(".test.ts"));
+  return src.map((path) => join(folder, "src", path));
 }
 
-function isFresh(): boolean {
-  const dist = join(packageFolder, "dist");
-  const sources = listSources();
-  // Declarations mirror the source file by file: one more or less says that dist is of another.
-  if (listFiles(dist, ".d.ts").length !== sources.length) return false;
+/** @param scripts what builds it */
+function isFresh(folder: string, scripts: readonly string[]): boolean {
+  const dist = join(folder, "dist");
   const timeOf = (path: string): number => statSync(path).mtimeMs;
   const made = Math.min(...listFiles(dist, ".js").map((path) => timeOf(join(dist, path))));
-  const scripts = ["build.mjs", "bundle.mjs"].map((name) => join(root, "scripts", name));
-  return [...sources, ...scripts, join(packageFolder, "package.json")].every((path) => timeOf(path) <= made);
+  const own = ["build.mjs", ...scripts].map((name) => join(root, "scripts", name));
+  return [...listSources(folder), ...own, join(folder, "package.json")].every((path) => timeOf(path) <= made);
 }
 
 /** Whether it is there and fresh. While another test file puts it in its place, it may be gone from one look to the next. */
-function isReady(): boolean {
+function isReady(look: () => boolean): boolean {
   try {
-    return isFresh();
+    return look();
   } catch {
     return false;
   }
 }
 
 /** Makes sure that dist is built from the source as it is. Test files run at the same time; only one of them builds. */
-export async function ensureBuilt(): Promise<void> {
+export function ensureBuilt(): Promise<void> {
+  const isOfSource = (): boolean => {
+    // Declarations mirror the source file by file: one more or less says that dist is of another.
+    const declared = listFiles(join(packageFolder, "dist"), ".d.ts").length;
+    return declared === listSources(packageFolder).length && isFresh(packageFolder, ["bundle.mjs"]);
+  };
+  return ensure("build.lock", isOfSource, build);
+}
+
+/** The same for the command line and the library that it uses. Gives the path of its program. */
+export async function ensureCli(): Promise<string> {
+  await ensureBuilt();
+  await ensure("build-cli.lock", () => isFresh(cliFolder, ["bundle-cli.mjs"]), buildCli);
+  return join(cliFolder, "dist", "main.js");
+}
+
+async function ensure(name: string, look: () => boolean, make: () => Promise<boolean>): Promise<void> {
   mkdirSync(join(root, ".cache"), { recursive: true });
+  const lock = join(root, ".cache", name);
   const giveUp = Date.now() + 30_000;
-  while (!isReady()) {
+  while (!isReady(look)) {
     try {
       mkdirSync(lock);
     } catch {
@@ -49,7 +64,7 @@ export async function ensureBuilt(): Promise<void> {
       continue;
     }
     try {
-      if (!(await build("plenum"))) throw new Error("the library does not compile: npm run build");
+      if (!(await make())) throw new Error("it does not compile: npm run build");
     } finally {
       rmdirSync(lock);
     }

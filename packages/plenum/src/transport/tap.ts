@@ -3,6 +3,8 @@
 import type { Channel, Target } from "../jsonrpc/channel.ts";
 import type { Incoming, Message, RequestId } from "../jsonrpc/message.ts";
 
+export { formatMessage, type Incoming, type Message, type Single } from "../jsonrpc/message.ts";
+
 export type TapEvent =
   /** A result may be `PreparedJson`; `formatMessage` writes either as text. */
   | { readonly kind: "sent"; readonly message: Message | readonly Message[]; readonly at: number }

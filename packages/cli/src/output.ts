@@ -1,0 +1,114 @@
+// Where a command's words go: results to stdout, everything else that people read to stderr. With --json stdout has envelopes,
+// one a line: { "ok": true, "result": … }, { "ok": false, "error": … } or, of commands that go on, { "event": … }.
+import { styleText } from "node:util";
+
+type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+/** Text in a style where the stream is a terminal that shows colours; as it is elsewhere. */
+export type Paint = (style: Style, text: string) => string;
+
+export interface Output {
+  readonly isJson: boolean;
+  /** People see stderr at a terminal: there may be progress lines. */
+  readonly isTerminal: boolean;
+  /** Somebody can be asked: stdin and stderr are a terminal's, and --json was not given. */
+  readonly canAsk: boolean;
+  /** For text on stdout. */
+  readonly paint: Paint;
+  /** For text on stderr. */
+  readonly paintNote: Paint;
+  /** The result, once: its JSON in an envelope, or its text. Nothing is printed for an empty text. */
+  result(value: unknown, text: string): void;
+  /** The result of what went wrong all the same, such as a tool that reports an error. */
+  badResult(value: unknown, text: string, error: { readonly code: string; readonly message: string }): void;
+  /** One of many, as it happens. */
+  event(value: unknown, text: string): void;
+  /** Words for people: nothing with --quiet. */
+  note(text: string): void;
+  /** Something that should not be, and that the command coped with. */
+  warn(text: string): void;
+  /** Text to stdout as it is, whatever --json says: for what is a file's content or a script. */
+  raw(text: string | Uint8Array): void;
+  /** One line on stderr that is written over by the next; undefined takes it away. Nothing where stderr is no terminal. */
+  status(text: string | undefined): void;
+}
+
+export interface OutputOptions {
+  readonly isJson: boolean;
+  readonly isQuiet: boolean;
+  /** --no-color, or --color. Default: as the terminal and NO_COLOR, FORCE_COLOR have it. */
+  readonly color: boolean | undefined;
+}
+
+/** Colours as asked for, else by the environment, else on terminals alone. NO_COLOR counts when it is not empty. */
+function hasColors(stream: NodeJS.WriteStream, color: boolean | undefined): boolean {
+  if (color !== undefined) return color;
+  const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR !== undefined) return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
+  return stream.isTTY === true && TERM !== "dumb";
+}
+
+function createPaint(stream: NodeJS.WriteStream, color: boolean | undefined): Paint {
+  const isPainted = hasColors(stream, color);
+  // It looks at the environment by itself, in its own way.
+  return (style, text) => (isPainted && text ? styleText(style, text, { validateStream: false }) : text);
+}
+
+// What a server says may hold sequences that move the cursor, change the title or worse.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are taken out
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** A text of somebody else's, harmless to a terminal: control characters but tab and line feed are made visible. */
+export function toHarmless(text: string): string {
+  return text
+    .replaceAll("\r\n", "\n")
+    .replace(controls, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output {
+  const { stdout, stderr, stdin } = process;
+  const isTerminal = stderr.isTTY === true;
+  let statusLength = 0;
+  const clearStatus = (): void => {
+    if (statusLength > 0) stderr.write(`\r${" ".repeat(statusLength)}\r`);
+    statusLength = 0;
+  };
+  const line = (text: string): void => {
+    clearStatus();
+    if (text) stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  };
+  const envelope = (value: object): void => line(JSON.stringify(value));
+  const people = (text: string): void => {
+    clearStatus();
+    stderr.write(`${text}\n`);
+  };
+  const paintNote = createPaint(stderr, color);
+  return {
+    isJson,
+    isTerminal,
+    canAsk: isTerminal && stdin.isTTY === true && !isJson,
+    paint: createPaint(stdout, color),
+    paintNote,
+    result: (value, text) => (isJson ? envelope({ ok: true, result: value ?? null }) : line(text)),
+    badResult: (value, text, error) => (isJson ? envelope({ ok: false, result: value, error }) : line(text)),
+    event: (value, text) => (isJson ? envelope({ event: value }) : line(text)),
+    note: (text) => {
+      if (!isQuiet) people(text);
+    },
+    warn: (text) => people(`${paintNote("yellow", "warning:")} ${text}`),
+    raw: (text) => {
+      clearStatus();
+      stdout.write(text);
+    },
+    status(text) {
+      if (!isTerminal || isQuiet || isJson) return;
+      clearStatus();
+      if (text === undefined) return;
+      const room = Math.max(20, stderr.columns ?? 80) - 1;
+      const shown = text.length > room ? `${text.slice(0, room - 1)}…` : text;
+      stderr.write(shown);
+      statusLength = shown.length;
+    },
+  };
+}
