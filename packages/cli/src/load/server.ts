@@ -17,11 +17,17 @@ export interface LoadedServer {
   readonly library: OwnLibrary;
 }
 
+export interface LoadOptions {
+  /** Told the absolute path of every file that is loaded for the server, those of installed packages left out. */
+  readonly onFile?: ((path: string) => void) | undefined;
+}
+
 const usualNames = ["default", "mcp", "server", "app"];
 
 /** Throws a Failure that says what is wrong with the file. */
-export async function loadServer(spec: FileSpec): Promise<LoadedServer> {
+export async function loadServer(spec: FileSpec, options: LoadOptions = {}): Promise<LoadedServer> {
   assertFile(spec);
+  options.onFile?.(spec.path);
   const module = (await import(pathToFileURL(spec.path).href)) as { readonly [name: string]: unknown };
   const names = spec.exportName ? [spec.exportName] : usualNames;
   const found = names.map((name) => module[name]).find(isServer);
