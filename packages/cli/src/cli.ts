@@ -33,6 +33,7 @@ export async function runCli(words: readonly string[]): Promise<void> {
     process.exitCode = isInterrupted ? exitCodes.interrupted : showFailure(error, output, has("--debug"));
   } finally {
     interrupt.stop();
+    endSoon();
   }
   await Promise.all([process.stdout, process.stderr].map(isWritten));
   process.exit();
@@ -43,6 +44,14 @@ function isWritten(stream: NodeJS.WriteStream): Promise<void> {
     if (stream.writableLength === 0) resolve();
     else stream.write("", () => resolve());
   });
+}
+
+/** What a server's file has left running, such as a timer, keeps nobody waiting. Where nothing runs, Node ends before. */
+function endSoon(): void {
+  const { stdout, stderr } = process;
+  // What was written last may be on its way.
+  const end = (): void => void stdout.write("", () => stderr.write("", () => process.exit()));
+  setTimeout(end, 200).unref();
 }
 
 function endOf(words: readonly string[]): number {

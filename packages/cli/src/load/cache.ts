@@ -108,8 +108,12 @@ function readOwn(path: string): string | undefined {
 }
 
 function isOwn(folder: string): boolean {
-  const stats = lstatSync(folder, { throwIfNoEntry: false });
-  return stats?.isDirectory() === true && isOurs(stats);
+  try {
+    const stats = lstatSync(folder);
+    return stats.isDirectory() && isOurs(stats);
+  } catch {
+    return false;
+  }
 }
 
 /** Windows has neither owners nor modes here; there a user's local folder is theirs. */

@@ -1,9 +1,9 @@
 // The hooks of Node's module loader that make it run TypeScript and find the library: in this thread where Node can
 // (22.15 and later), which costs next to nothing, else in a thread of their own.
-import { readFileSync } from "node:fs";
 import * as nodeModule from "node:module";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { extendRequire, readRunnable } from "./common-js.ts";
 import {
   findRemedy,
   isRuntimeHelper,
@@ -13,7 +13,7 @@ import {
   toAgain,
   toLocalPath,
 } from "./resolution.ts";
-import { findTransformed, transform } from "./typescript.ts";
+import { toLoaded } from "./typescript.ts";
 
 interface Resolved {
   readonly url: string;
@@ -49,6 +49,11 @@ export function flushFiles(): void {
   for (let note = receiveMessageOnPort(port); note; note = receiveMessageOnPort(port)) tell(note.message as string);
 }
 
+function tellLocal(url: string): void {
+  const path = toLocalPath(url);
+  if (path !== undefined) tell(path);
+}
+
 function tell(path: string): void {
   for (const listener of listeners) listener(path);
 }
@@ -58,12 +63,12 @@ export function registerHooks(): void {
   const { registerHooks: register } = nodeModule as { readonly registerHooks?: RegisterHooks };
   if (register) registerHere(register);
   else registerElsewhere();
+  extendRequire((path) => tellLocal(pathToFileURL(path).href));
   // Frames name lines of the TypeScript files.
   process.setSourceMapsEnabled(true);
 }
 
 function registerHere(register: RegisterHooks): void {
-  const require = nodeModule.createRequire(import.meta.url);
   register({
     resolve(specifier, context, next) {
       if (isRuntimeHelper(specifier)) return next(specifier, { ...context, parentURL: ownParentUrl });
@@ -79,16 +84,9 @@ function registerHere(register: RegisterHooks): void {
       }
     },
     load(url, context, next) {
-      const local = toLocalPath(url);
-      if (local) tell(local);
+      tellLocal(url);
       if (!url.startsWith("file:") || !isTypeScript(new URL(url).pathname)) return next(url, context);
-      const path = fileURLToPath(url);
-      const text = readFileSync(path, "utf8");
-      const made =
-        findTransformed(path, text) ??
-        // It is an ES module, which every Node that has these hooks can require.
-        transform(path, text, (require("oxc-transform") as typeof import("oxc-transform")).transformSync);
-      return { ...made, shortCircuit: true };
+      return { ...toLoaded(readRunnable(fileURLToPath(url))), shortCircuit: true };
     },
   });
 }

@@ -36,25 +36,27 @@ function toSyntax(message: string, cause: unknown): Failure {
 
 /** Node names the file and the line in front of the stack, not the column; the transformer's parser knows it. */
 async function describeSyntax(error: SyntaxError, spec: FileSpec): Promise<string> {
-  const [, where = spec.path, line] = /^(\S.*?):(\d+)\n/.exec(error.stack ?? "") ?? [];
-  const path = where.startsWith("file:") ? fileURLToPath(where) : where;
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
-  if (!isTypeScript(path) && text) {
+  const [, where = spec.path, line = "0"] = /^(\S.*?):(\d+)\n/.exec(error.stack ?? "") ?? [];
+  const path = (where.startsWith("file:") ? fileURLToPath(where) : where).replace(/\?again$/, "");
+  if (!existsSync(path)) return `${path}: ${error.message}`;
+  const text = readFileSync(path, "utf8");
+  const missing = /requested module '(.*)' does not provide an export named '(.*)'/.exec(error.message);
+  if (missing) return describeMissingName(path, text, missing[1] as string, missing[2] as string);
+  try {
     const { transformSync } = await import("oxc-transform");
-    try {
-      transform(path, text, transformSync);
-    } catch (other) {
-      if ((other as { code?: unknown }).code === syntaxErrorCode) return (other as Error).message;
-    }
+    transform(path, text, transformSync);
+  } catch (other) {
+    if ((other as { readonly code?: unknown }).code === syntaxErrorCode) return (other as Error).message;
   }
-  // Such as a name that another module does not export.
-  const at = Number(line ?? 0);
-  const start =
-    text
-      .split("\n")
-      .slice(0, at - 1)
-      .join("\n").length + (at > 1 ? 1 : 0);
-  return at > 0 && !isTypeScript(path) ? formatPlace(path, text, start, error.message) : `${path}: ${error.message}`;
+  // Of TypeScript, Node knows the line of what was made from it.
+  return `${isTypeScript(path) ? path : `${path}:${line}`}: ${error.message}`;
+}
+
+function describeMissingName(path: string, text: string, from: string, name: string): string {
+  const at = [`"${from}"`, `'${from}'`].map((one) => text.indexOf(one)).find((one) => one >= 0);
+  const problem = `"${from}" has no export "${name}"`;
+  const place = at === undefined ? `${path}: ${problem}` : formatPlace(path, text, at, problem);
+  return isTypeScript(path) ? `${place}\nIf it is a type, import it with: import type` : place;
 }
 
 function toMissing(error: Error, spec: FileSpec): Failure {
@@ -98,26 +100,25 @@ function advisePackage(what: string, importer: string): string {
 }
 
 function toThrown(error: unknown, spec: FileSpec): Failure {
-  const isError = error instanceof Error;
-  const said = isError ? `${error.name === "Error" ? "" : `${error.name}: `}${error.message}` : String(error);
-  const frame = isError ? firstFrame(error.stack ?? "") : undefined;
-  return new Failure(
-    "usage",
-    `${basename(spec.path)} failed while it was loaded: ${said}${frame ? `\n  ${frame}` : ""}`,
-    {
-      code: "load_failed",
-      hint: frame
-        ? "The line above is where it comes from; --debug shows all of the stack."
-        : "--debug shows the stack.",
-      cause: error,
-    },
-  );
+  return new Failure("usage", `${basename(spec.path)} failed while it was loaded: ${describeThrown(error)}`, {
+    code: "load_failed",
+    hint: "--debug shows all of the stack.",
+    cause: error,
+  });
+}
+
+/** What somebody's code threw: its message, and the first line of the stack that is in that code. */
+export function describeThrown(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const said = `${error.name === "Error" ? "" : `${error.name}: `}${error.message}`;
+  const frame = firstFrame(error.stack ?? "");
+  return frame ? `${said}\n  ${frame}` : said;
 }
 
 const ownFolder = fileURLToPath(new URL("..", import.meta.url));
 
 /** The first line of a stack that is in somebody's own code: not in Node, an installed package or this program. */
-export function firstFrame(stack: string): string | undefined {
+function firstFrame(stack: string): string | undefined {
   return stack
     .split("\n")
     .map((line) => line.trim())

@@ -4,7 +4,7 @@ import type { InitializeHook, LoadHook, ResolveHook } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { MessagePort } from "node:worker_threads";
 import { findRemedy, isRuntimeHelper, isTypeScript, ownParentUrl, toAgain, toLocalPath } from "./resolution.ts";
-import { findTransformed, transform } from "./typescript.ts";
+import { findTransformed, toLoaded, transform } from "./typescript.ts";
 
 let port: MessagePort | undefined;
 
@@ -34,5 +34,5 @@ export const load: LoadHook = async (url, context, next) => {
   const path = fileURLToPath(url);
   const text = readFileSync(path, "utf8");
   const made = findTransformed(path, text) ?? transform(path, text, (await import("oxc-transform")).transformSync);
-  return { ...made, shortCircuit: true };
+  return { ...toLoaded(made), shortCircuit: true };
 };

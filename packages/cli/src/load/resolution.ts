@@ -25,13 +25,17 @@ export function isRuntimeHelper(specifier: string): boolean {
   return specifier.startsWith("@oxc-project/runtime/");
 }
 
+export function isLibrary(specifier: string): boolean {
+  return specifier === "plenum" || specifier.startsWith("plenum/");
+}
+
 /** From here `plenum` and the transformer's helpers are always found. */
 export const ownParentUrl = import.meta.url;
 
 /** What to try when Node has found nothing. */
 export function findRemedy(error: unknown, specifier: string, { parentURL }: ResolveContext): Remedy | undefined {
   if (!isNotFound(error)) return undefined;
-  if (specifier === "plenum" || specifier.startsWith("plenum/")) return { specifier, parentURL: ownParentUrl };
+  if (isLibrary(specifier)) return { specifier, parentURL: ownParentUrl };
   if (!/^(?:\.{0,2}\/|file:)/.test(specifier) || !parentURL?.startsWith("file:")) return undefined;
   const url = new URL(specifier, parentURL);
   const sibling = findTypeScriptOf(fileURLToPath(url));

@@ -5,7 +5,7 @@ import type { FileSpec } from "../target/spec.ts";
 import { type Exports, type FoundServer, findServer } from "./exports.ts";
 import { assertFile } from "./file-spec.ts";
 import { type OwnLibrary, openLibrary } from "./library.ts";
-import { againMark, findTypeScriptOf, isNotFound, isTypeScript } from "./resolution.ts";
+import { againMark, findTypeScriptOf, isLibrary, isNotFound, isTypeScript } from "./resolution.ts";
 
 export type { OwnLibrary } from "./library.ts";
 
@@ -73,5 +73,5 @@ function needsHooks(error: unknown): boolean {
   if (code !== undefined && typeScriptCodes.includes(code)) return true;
   if (!isNotFound(error)) return false;
   const [, what = ""] = /Cannot find (?:package|module) '([^']*)'/.exec(message ?? "") ?? [];
-  return what === "plenum" || what.startsWith("plenum/") || findTypeScriptOf(what) !== undefined;
+  return isLibrary(what) || findTypeScriptOf(what) !== undefined;
 }

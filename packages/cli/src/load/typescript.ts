@@ -58,6 +58,11 @@ export function transform(path: string, text: string, run: typeof transformSync)
   return { format: formatOf(path, source), source };
 }
 
+/** As a load hook gives it. CommonJS without its source is loaded by `require`, which reads it once more: see common-js.ts. */
+export function toLoaded({ format, source }: RunnableModule): { format: RunnableModule["format"]; source?: string } {
+  return format === "commonjs" ? { format } : { format, source };
+}
+
 function toSyntaxError(message: string, help: string | null): SyntaxError {
   return Object.assign(new SyntaxError(help ? `${message}\n${help}` : message), { code: syntaxErrorCode });
 }
