@@ -140,6 +140,15 @@ test("what a file has left running keeps nobody waiting", async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: "said\n" });
 });
 
+test("what a file prints goes to stderr: stdout has the result alone", async () => {
+  const before = 'console.log("loading"); process.stdout.write("still\\n");';
+  const folder = makeFolder({ "server.ts": saying('(console.log("called"), "said")', before) });
+  const { stdout, stderr, json } = await runCli(["call", join(folder, "server.ts"), "say", "--json"]);
+  expect(json()).toMatchObject([{ ok: true, result: { content: [{ text: "said" }] } }]);
+  expect(stdout).not.toContain("call");
+  expect(stderr).toBe("loading\nstill\ncalled\n");
+});
+
 test("a second copy of the library is the server's own: its errors keep their codes", async () => {
   const before =
     'import { McpError } from "plenum"; const refuse = () => { throw new McpError("application", "No such city", { rpcCode: 4711 }); };';

@@ -4,6 +4,8 @@ import { once } from "node:events";
 import { get } from "node:http";
 import { createServer as createNetServer } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { connect, revisions } from "plenum";
 import { httpTarget } from "plenum/http/client";
 import { stdioTarget } from "plenum/stdio/client";
@@ -58,13 +60,10 @@ async function start(
 /** Starts it on a port that is free, and waits for where it is. */
 async function startHttp(words: readonly string[]) {
   const child = await start([...words, "--port", "0", "--json"]);
-  let line = "";
-  for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
-    line += chunk;
-    if (/\{.*\}\n/.test(line)) break;
-  }
-  const [json = ""] = /\{.*\}\n/.exec(line) ?? [];
-  const { event } = JSON.parse(json) as { readonly event: { readonly url: string; readonly sseUrl?: string } };
+  const lines = createInterface({ input: child.stdout as Readable });
+  // What the file prints is not there: the first line is the event.
+  const [line] = (await once(lines, "line")) as [string];
+  const { event } = JSON.parse(line) as { readonly event: { readonly url: string; readonly sseUrl?: string } };
   return { child, ...event };
 }
 

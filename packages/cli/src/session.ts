@@ -108,7 +108,11 @@ async function toTarget(
   output: SessionInvocation["output"],
 ): Promise<Opened> {
   if (spec.kind === "file") {
-    const { loadServer } = await import("./load/server.ts");
+    const [{ loadServer }, { divertStdout }] = await Promise.all([
+      import("./load/server.ts"),
+      import("./load/stdout.ts"),
+    ]);
+    divertStdout();
     const { server, library } = await loadServer(spec);
     const { memoryTarget } = await library.import<typeof import("plenum/memory")>("plenum/memory");
     return { target: memoryTarget(server), connect: library.connect, close: async () => server.close?.() };

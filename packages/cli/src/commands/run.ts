@@ -33,7 +33,7 @@ export const command = defineCommand({
   summary: "Serve the server that a file exports",
   description: [
     "Loads a file and serves the Plenum server that it exports: the first of its exports default, mcp, server and app that is one, or the one that is named after a colon, as in server.ts:weather. TypeScript runs as it is: types are taken away, not checked.",
-    "On stdio, which is what hosts start, messages have stdout to themselves: what the file prints goes to stderr. It ends when stdin does.",
+    "On stdio, which is what hosts start, messages have stdout to themselves: what the file prints goes to stderr, here and over HTTP. It ends when stdin does.",
     "With -t http it listens on this machine alone. To be reached from elsewhere it needs --host, and --allow-host with the name that clients use, because a page in a browser could call it otherwise. Every revision of MCP is spoken on one path; -t sse adds the transport of 2024-11-05, whose stream is at --path, beside /mcp.",
     "Variables whose values begin with @env:, @file: or @keychain: are references to secrets, and are resolved before the file is loaded. Ctrl-C, or SIGTERM, gives calls that run a moment to finish and ends with exit code 0; a second one does not wait, and ends with 130.",
   ],
@@ -97,12 +97,7 @@ function watchMishaps(spec: FileSpec): void {
 }
 
 async function runStdio(spec: FileSpec, { output, signal }: RunInvocation): Promise<void> {
-  const release = divertStdout();
-  const { server, library } = await load(spec).catch((error: unknown) => {
-    release();
-    throw error;
-  });
-  signal.throwIfAborted();
+  const { server, library, release } = await load(spec, signal);
   const { serveStdio } = await library.import<typeof import("plenum/stdio")>("plenum/stdio");
   // From here on the library decides what a broken stdout means: it closes the server first.
   process.stdout.removeAllListeners("error");
@@ -116,19 +111,16 @@ async function runStdio(spec: FileSpec, { output, signal }: RunInvocation): Prom
   await serving.closed;
 }
 
-/** What is printed while the file is loaded would be taken for messages. */
-function divertStdout(): () => void {
-  const { stdout, stderr } = process;
-  const { write } = stdout;
-  stdout.write = stderr.write.bind(stderr) as typeof write;
-  return () => {
-    stdout.write = write;
-  };
-}
-
-async function load(spec: FileSpec): Promise<LoadedServer> {
-  const { loadServer } = await import("../load/server.ts");
-  return loadServer(spec);
+/** What the file prints goes to stderr until `release` is called. */
+async function load(spec: FileSpec, signal: AbortSignal): Promise<LoadedServer & { release(): void }> {
+  const [{ loadServer }, { divertStdout }] = await Promise.all([
+    import("../load/server.ts"),
+    import("../load/stdout.ts"),
+  ]);
+  const release = divertStdout();
+  const loaded = await loadServer(spec);
+  signal.throwIfAborted();
+  return { ...loaded, release };
 }
 
 function serveOrFail<T>(spec: FileSpec, serve: () => T): T {
@@ -149,8 +141,7 @@ async function runHttp(
   { options: given, output, signal }: RunInvocation,
   hasSse: boolean,
 ): Promise<void> {
-  const { server, library } = await load(spec);
-  signal.throwIfAborted();
+  const { server, library } = await load(spec, signal);
   const { serveHttp } = await library.import<typeof import("plenum/http/node")>("plenum/http/node");
   const { host, port = 3000, path, "allow-host": allowedHosts } = given;
   const ssePath = path ?? "/sse";
