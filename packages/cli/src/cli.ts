@@ -16,7 +16,6 @@ export async function runCli(words: readonly string[]): Promise<void> {
     color: has("--no-color") ? false : has("--color") || undefined,
   });
   const interrupt = watchSignals();
-  const flush = process.stdout.write.bind(process.stdout);
   // A reader that has gone away, such as `head`, is no error.
   process.stdout.on("error", () => process.exit());
   // Of code that a file brings, and of ours: nobody waits for it any more, and a stack is for --debug.
@@ -34,7 +33,6 @@ export async function runCli(words: readonly string[]): Promise<void> {
     process.exitCode = isInterrupted ? exitCodes.interrupted : showFailure(error, output, has("--debug"));
   } finally {
     interrupt.stop();
-    endSoon(flush);
   }
   await Promise.all([process.stdout, process.stderr].map(isWritten));
   process.exit();
@@ -45,13 +43,6 @@ function isWritten(stream: NodeJS.WriteStream): Promise<void> {
     if (stream.writableLength === 0) resolve();
     else stream.write("", () => resolve());
   });
-}
-
-/** What a server's file has left running, such as a timer, keeps nobody waiting. Where nothing runs, Node ends before. */
-function endSoon(flush: typeof process.stdout.write): void {
-  // What was written last may be on its way.
-  const end = (): void => void flush("", () => process.stderr.write("", () => process.exit()));
-  setTimeout(end, 200).unref();
 }
 
 function endOf(words: readonly string[]): number {

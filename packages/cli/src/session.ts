@@ -112,10 +112,14 @@ async function toTarget(
       import("./load/server.ts"),
       import("./load/stdout.ts"),
     ]);
-    divertStdout();
+    const release = divertStdout();
     const { server, library } = await loadServer(spec);
     const { memoryTarget } = await library.import<typeof import("plenum/memory")>("plenum/memory");
-    return { target: memoryTarget(server), connect: library.connect, close: async () => server.close?.() };
+    const close = async (): Promise<void> => {
+      await server.close?.();
+      release();
+    };
+    return { target: memoryTarget(server), connect: library.connect, close };
   }
   const { connect } = await import("plenum");
   if (spec.kind === "command") {

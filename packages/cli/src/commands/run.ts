@@ -4,6 +4,7 @@ import { defineCommand, type Invocation, type OptionValues } from "../command.ts
 import { Failure } from "../failure.ts";
 import { assertFile, parseFileSpec } from "../load/file-spec.ts";
 import type { LoadedServer } from "../load/server.ts";
+import { describeThrown } from "../load/thrown.ts";
 import { toHarmless } from "../output.ts";
 import type { FileSpec } from "../target/spec.ts";
 
@@ -82,17 +83,19 @@ async function resolveReferences(): Promise<void> {
  * left it in a state that nobody knows. A file that listens to these itself decides itself.
  */
 function watchMishaps(spec: FileSpec): void {
-  const say = async (what: string, error: unknown): Promise<void> => {
-    const { describeThrown } = await import("../load/load-failure.ts");
+  const say = (what: string, error: unknown): void => {
     process.stderr.write(`${toHarmless(`${spec.name}: ${what}: ${describeThrown(error)}`)}\n`);
   };
   process.on("unhandledRejection", (reason) => {
     if (process.listenerCount("unhandledRejection") === 1)
-      void say("a promise was rejected, and nothing handles that", reason);
+      say("a promise was rejected, and nothing handles that", reason);
   });
+  // The one of every command ends the process, whoever else listens.
+  process.removeAllListeners("uncaughtException");
   process.on("uncaughtException", (error) => {
     if (process.listenerCount("uncaughtException") > 1) return;
-    void say("an exception was not caught, so the server ends", error).finally(() => process.exit(1));
+    say("an exception was not caught, so the server ends", error);
+    process.exit(1);
   });
 }
 

@@ -7,6 +7,7 @@ import { Failure } from "../failure.ts";
 import type { FileSpec } from "../target/spec.ts";
 import { formatPlace } from "./place.ts";
 import { isNotFound, isTypeScript } from "./resolution.ts";
+import { describeThrown } from "./thrown.ts";
 import { syntaxErrorCode, transform } from "./typescript.ts";
 
 /** What `import` threw, as a Failure. */
@@ -105,29 +106,4 @@ function toThrown(error: unknown, spec: FileSpec): Failure {
     hint: "--debug shows all of the stack.",
     cause: error,
   });
-}
-
-/** What somebody's code threw: its message, and the first line of the stack that is in that code. */
-export function describeThrown(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const said = `${error.name === "Error" ? "" : `${error.name}: `}${error.message}`;
-  const frame = firstFrame(error.stack ?? "");
-  return frame ? `${said}\n  ${frame}` : said;
-}
-
-const ownFolder = fileURLToPath(new URL("..", import.meta.url));
-
-/** The first line of a stack that is in somebody's own code: not in Node, an installed package or this program. */
-function firstFrame(stack: string): string | undefined {
-  return stack
-    .split("\n")
-    .map((line) => line.trim())
-    .find(
-      (line) =>
-        line.startsWith("at ") &&
-        !/\(?node:|[\\/]node_modules[\\/]|<anonymous>\)?$/.test(line) &&
-        !line.includes(ownFolder),
-    )
-    ?.replace("file://", "")
-    .replace(/\?again(?=:\d)/, "");
 }
