@@ -34,11 +34,12 @@ test("TypeScript with all that is more than types, in files of every ending", as
   const files = {
     "package.json": '{ "type": "commonjs" }',
     "server.ts": saying(
-      "[Color[1], new Point(1, 2).sum(), Space.x, marks, twice(2), half(4), Third.name, data.n, view.tag, closed].join()",
+      "[Color[1], new Point(1, 2).sum(), Space.x, marks, twice(2), half(4), Third.name, fourth, data.n, view.tag, closed].join()",
       `import type { Missing } from "./nowhere.ts";
 import { twice, type Unused } from "./twice.js";
 import { half } from "./half.mjs";
 import Third from "./third.cjs";
+import { fourth } from "./fourth.cjs";
 import { view } from "./view.js";
 import data from "./data.json" with { type: "json" };
 enum Color { Red, Green }
@@ -54,6 +55,7 @@ let closed = "";
     "twice.ts": "export type Unused = number; export const twice = (n: number): number => n * 2;",
     "half.mts": "export const half = (n: number): number => n / 2;",
     "third.cts": 'import path = require("node:path"); export = { name: path.basename("/a/third") as string };',
+    "fourth.cts": "exports.fourth = 4 as number; exports.class = 1;",
     "view.tsx":
       "/** @jsxRuntime classic @jsx h */ const h = (tag: string) => ({ tag }); export const view = <p>hi</p>;",
     "data.json": '{ "n": 5 }',
@@ -61,7 +63,7 @@ let closed = "";
   const { code, stdout, stderr } = await say(files, "server.ts");
   expect({ code, stdout, stderr }).toEqual({
     code: 0,
-    stdout: "Green,3,7,method,4,2,third,5,p,closed\n",
+    stdout: "Green,3,7,method,4,2,third,4,5,p,closed\n",
     stderr: "",
   });
 });

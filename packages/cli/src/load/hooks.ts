@@ -86,7 +86,8 @@ function registerHere(register: RegisterHooks): void {
     load(url, context, next) {
       tellLocal(url);
       if (!url.startsWith("file:") || !isTypeScript(new URL(url).pathname)) return next(url, context);
-      return { ...toLoaded(readRunnable(fileURLToPath(url))), shortCircuit: true };
+      const path = fileURLToPath(url);
+      return toLoaded(path, readRunnable(path));
     },
   });
 }

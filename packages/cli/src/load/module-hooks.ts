@@ -34,5 +34,5 @@ export const load: LoadHook = async (url, context, next) => {
   const path = fileURLToPath(url);
   const text = readFileSync(path, "utf8");
   const made = findTransformed(path, text) ?? transform(path, text, (await import("oxc-transform")).transformSync);
-  return { ...toLoaded(made), shortCircuit: true };
+  return toLoaded(path, made);
 };

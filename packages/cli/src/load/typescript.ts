@@ -58,9 +58,28 @@ export function transform(path: string, text: string, run: typeof transformSync)
   return { format: formatOf(path, source), source };
 }
 
-/** As a load hook gives it. CommonJS without its source is loaded by `require`, which reads it once more: see common-js.ts. */
-export function toLoaded({ format, source }: RunnableModule): { format: RunnableModule["format"]; source?: string } {
-  return format === "commonjs" ? { format } : { format, source };
+export interface LoadedText {
+  readonly format: "module";
+  readonly source: string;
+  readonly shortCircuit: true;
+}
+
+/**
+ * As a load hook gives it. CommonJS is left to `require`, see common-js.ts, and a module with its exports stands for it: what
+ * hooks give as CommonJS cannot itself require ES modules, in any Node.
+ */
+export function toLoaded(path: string, { format, source }: RunnableModule): LoadedText {
+  return { format: "module", source: format === "module" ? source : toStandIn(path, source), shortCircuit: true };
+}
+
+function toStandIn(path: string, source: string): string {
+  const found = Array.from(source.matchAll(/\bexports\.([a-z_$][\w$]*)\s*=/gi), ([, name]) => name as string);
+  const names = [...new Set(found)].filter((name) => name !== "default");
+  const named = names.map((name, at) => `const { ${name}: n${at} } = whole; export { n${at} as ${name} };`);
+  return `import { createRequire } from "node:module";
+const whole = createRequire(import.meta.url)(${JSON.stringify(path)});
+export default whole;
+${named.join("\n")}`;
 }
 
 function toSyntaxError(message: string, help: string | null): SyntaxError {
