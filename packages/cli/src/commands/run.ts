@@ -109,7 +109,9 @@ async function runStdio(spec: FileSpec, { output, signal }: RunInvocation): Prom
   const serving = serveOrFail(spec, () => serveStdio(server));
   if (process.stdin.isTTY)
     output.note(
-      `${spec.name} waits for messages on stdin, as a host sends them. To call its tools: plenum list ${spec.name}. Ctrl-C ends it.`,
+      toHarmless(
+        `${spec.name} waits for messages on stdin, as a host sends them. What it has: plenum list FILE. Ctrl-C ends it.`,
+      ),
     );
   await serving.closed;
 }
@@ -161,7 +163,8 @@ async function runHttp(
   const { url } = serving;
   const sseUrl = hasSse ? new URL(ssePath, url).href : undefined;
   if (output.isJson) output.event({ kind: "listening", url, sseUrl }, "");
-  output.note(`${spec.name} is served at ${url}${sseUrl ? ` and, for clients of 2024-11-05, at ${sseUrl}` : ""}`);
+  const besides = sseUrl ? ` and, for clients of 2024-11-05, at ${sseUrl}` : "";
+  output.note(toHarmless(`${spec.name} is served at ${url}${besides}`));
   const stop = (): void => void serving.close();
   signal.addEventListener("abort", stop);
   if (signal.aborted) stop();

@@ -62,7 +62,8 @@ function isOfficial(value: object): boolean {
 function describe(value: unknown, spec: FileSpec): { readonly kind: string; readonly advice?: string } {
   if (isServer(value)) return { kind: "a Plenum server" };
   if (typeof value === "function") return { kind: "a function", advice: "Call it, and export its result." };
-  if (typeof value !== "object" || value === null) return { kind: value === null ? "null" : `a ${typeof value}` };
+  if (value === null || value === undefined) return { kind: String(value) };
+  if (typeof value !== "object") return { kind: `a ${typeof value}` };
   if (typeof (value as { then?: unknown }).then === "function")
     return { kind: "a promise", advice: "Export what it gives: export default await …" };
   if (isOfficial(value)) {
