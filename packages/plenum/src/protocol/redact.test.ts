@@ -10,7 +10,8 @@ const call = (args: unknown): Message => ({
   params: { name: "login", arguments: args, _meta: { progressToken: 7 } },
 });
 
-const argumentsOf = (message: Message): unknown => (message as { params: { arguments: unknown } }).params.arguments;
+const argumentsOf = (message: Message): unknown =>
+  (message as unknown as { params: { arguments: unknown } }).params.arguments;
 
 test("values of telling names go, whatever they are, and the given message stays as it is", () => {
   const given = call({

@@ -1,6 +1,8 @@
 // Messages without secrets, for whoever keeps or shows them: logs, traces, recordings. What it goes by are the names of
 // members, the form of values, and what its caller knows. It guesses, and rather takes out too much.
 import { isObject, type JsonObject, type Message, PreparedJson } from "../jsonrpc/message.ts";
+import { schemaMapKeywords } from "../schema/nesting.ts";
+import { toPointerPart, toPointerPattern } from "../util/json-pointer.ts";
 import { isSecretName, redacted, redactText } from "../util/secret-text.ts";
 
 export { isSecretName, redacted, redactText } from "../util/secret-text.ts";
@@ -8,7 +10,7 @@ export { isSecretName, redacted, redactText } from "../util/secret-text.ts";
 export interface RedactOptions {
   /** Names of members beyond those that are known: their values are taken out. Compared without regard to case. */
   readonly keys?: readonly string[];
-  /** What is taken out by its place: JSON Pointers into the message, `*` for any one member: "/params/arguments/ssn". */
+  /** What is taken out by its place: JSON Pointers into the message, `*` for any one member, `**` for any number: "/params/arguments/ssn". */
   readonly paths?: readonly string[];
   /** Values that are taken out wherever they stand, also inside texts. Those under four characters are not looked for. */
   readonly secrets?: readonly string[];
@@ -54,7 +56,7 @@ type Walk = (value: unknown, path: string, key: string) => unknown;
 
 function createWalk({ keys = [], paths = [], secrets = [], replace, markState }: RedactOptions): Walk {
   const more = new Set(keys.map((key) => key.toLowerCase()));
-  const places = paths.map(toPattern);
+  const places = paths.map(toPointerPattern);
   // A secret that holds another is taken out whole.
   const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
   const isSecret = (key: string): boolean => more.has(key.toLowerCase()) || isSecretName(key);
@@ -69,7 +71,7 @@ function createWalk({ keys = [], paths = [], secrets = [], replace, markState }:
     const label = value.name ?? value.key;
     const isLabelled = typeof label === "string" && isSecret(label);
     return mapMembers(value, (member, key) => {
-      const below = `${path}/${toPointer(key)}`;
+      const below = `${path}/${toPointerPart(key)}`;
       if (key === "requestState" && typeof member === "string") return markState?.(member) ?? redacted;
       if ((!isFree && isSecret(key)) || (isLabelled && key === "value")) return hide(member, key);
       return walk(member, below, key);
@@ -80,10 +82,10 @@ function createWalk({ keys = [], paths = [], secrets = [], replace, markState }:
     if (Array.isArray(value)) return value.map((each, at) => schema(each, `${path}/${at}`, name));
     if (!isObject(value)) return leaf(value, path);
     return mapMembers(value, (member, key) => {
-      const below = `${path}/${toPointer(key)}`;
+      const below = `${path}/${toPointerPart(key)}`;
       if (key === "default" || key === "examples") return isSecret(name) ? redacted : walk(member, below, key);
-      if (!schemaMaps.has(key) || !isObject(member)) return schema(member, below, name);
-      return mapMembers(member, (each, property) => schema(each, `${below}/${toPointer(property)}`, property));
+      if (!schemaMapKeywords.includes(key) || !isObject(member)) return schema(member, below, name);
+      return mapMembers(member, (each, property) => schema(each, `${below}/${toPointerPart(property)}`, property));
     });
   };
   const walk: Walk = (value, path, key) => {
@@ -94,8 +96,6 @@ function createWalk({ keys = [], paths = [], secrets = [], replace, markState }:
   };
   return walk;
 }
-
-const schemaMaps = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 
 /** All values in it are taken out, and its form stays: a checker of messages looks at that. */
 function hide(value: unknown, key: string): unknown {
@@ -112,15 +112,4 @@ function isTaken(value: unknown, key: string): boolean {
 
 function mapMembers(value: JsonObject, change: (member: unknown, key: string) => unknown): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, change(member, key)]));
-}
-
-function toPointer(key: string): string {
-  return key.includes("~") || key.includes("/") ? key.replaceAll("~", "~0").replaceAll("/", "~1") : key;
-}
-
-function toPattern(pointer: string): RegExp {
-  const parts = pointer
-    .split("/")
-    .map((part) => (part === "*" ? "[^/]*" : part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")));
-  return new RegExp(`^${parts.join("/")}$`);
 }
