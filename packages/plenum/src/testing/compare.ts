@@ -4,6 +4,7 @@ import { type RedactOptions, redact } from "../protocol/redact.ts";
 import { toCanonicalJson } from "../util/digest.ts";
 import { toPointerPart } from "../util/json-pointer.ts";
 import { toLine } from "../util/quote.ts";
+import type { ConversationHeader } from "./conversation.ts";
 
 export interface Difference {
   /** A JSON Pointer; empty for the whole. */
@@ -41,12 +42,20 @@ function isSame(a: unknown, b: unknown): boolean {
   return a === b || (a !== undefined && b !== undefined && toCanonicalJson(a) === toCanonicalJson(b));
 }
 
-/** As a recording has it: without secrets, where it has none. */
-export function toRecorded(message: Message, isRedacted: boolean, options: RedactOptions): Message {
-  if (!isRedacted) return message;
-  // What came out of a recording is marked already.
-  const markState = (state: string): string => (state.startsWith("[redacted") ? state : "[redacted]");
-  return redact(message, { ...options, markState });
+/**
+ * What makes of a live message what the recording would have of it: without secrets, where it has none.
+ * @param more what the header does not say: values, and functions
+ */
+export function createRecordedForm(header: ConversationHeader, more: RedactOptions): (message: Message) => Message {
+  if (!header.isRedacted) return (message) => message;
+  const options: RedactOptions = {
+    ...more,
+    keys: [...(header.keys ?? []), ...(more.keys ?? [])],
+    paths: [...(header.paths ?? []), ...(more.paths ?? [])],
+    // What came out of a recording is marked already.
+    markState: (state) => (state.startsWith("[redacted") ? state : "[redacted]"),
+  };
+  return (message) => redact(message, options);
 }
 
 /** What a request or a notification says, without what is another each time. How a client introduces itself is not compared. */

@@ -18,6 +18,9 @@ export interface ConversationHeader {
   readonly revision?: Revision;
   /** Whether secrets were taken out. */
   readonly isRedacted: boolean;
+  /** What was taken out beyond what always is: see `RedactOptions`. */
+  readonly keys?: readonly string[];
+  readonly paths?: readonly string[];
 }
 
 interface Timed {

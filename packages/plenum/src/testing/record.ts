@@ -89,6 +89,8 @@ function createRecording(sink: ConversationSink, options: RecordOptions): Record
     startedAt: new Date(startedAt).toISOString(),
     ...(revision && { revision }),
     isRedacted: !dangerouslyKeepSecrets,
+    ...(redaction.keys?.length && { keys: redaction.keys }),
+    ...(redaction.paths?.length && { paths: redaction.paths }),
   } satisfies ConversationHeader);
 
   const toSaid = (incoming: Incoming): object => {

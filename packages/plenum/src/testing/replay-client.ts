@@ -14,8 +14,14 @@ import type { RedactOptions } from "../protocol/redact.ts";
 import { reasonOf } from "../util/call-back.ts";
 import { toPointerPattern } from "../util/json-pointer.ts";
 import { unref } from "../util/unref.ts";
-import { type Difference, describeDifference, describeRequest, listDifferences, toRecorded } from "./compare.ts";
-import { type Conversation, type ConversationEvent, saidIn } from "./conversation.ts";
+import {
+  createRecordedForm,
+  type Difference,
+  describeDifference,
+  describeRequest,
+  listDifferences,
+} from "./compare.ts";
+import { type Conversation, type ConversationEvent, type ConversationHeader, saidIn } from "./conversation.ts";
 
 export interface ReplayClientOptions extends Omit<RedactOptions, "markState"> {
   /**
@@ -69,7 +75,7 @@ export async function replayClient(
   for (const number of "send" in to ? numbers.slice(0, 1) : numbers) {
     const own = events.filter(({ channel = 1 }) => channel === number);
     const channel = "send" in to ? to : await to.open();
-    compared += await replayChannel(own, channel, conversation.header.isRedacted, options, differences);
+    compared += await replayChannel(own, channel, conversation.header, options, differences);
   }
   return {
     compared,
@@ -81,12 +87,13 @@ export async function replayClient(
 async function replayChannel(
   events: readonly ConversationEvent[],
   channel: Channel,
-  isRedacted: boolean,
+  header: ConversationHeader,
   options: ReplayClientOptions,
   differences: ReplayDifference[],
 ): Promise<number> {
   const { ignore = [], timeoutMs = 10_000, prepare = (message: Message) => message, ...redaction } = options;
   const ignored = [...alwaysIgnored, ...ignore].map(toPointerPattern);
+  const toRecorded = createRecordedForm(header, redaction);
   const said = events.flatMap(saidIn);
   const wire = listen(channel, (method) => mayAsk(said, method));
   const requests = new Map<RequestId, Request>();
@@ -98,7 +105,7 @@ async function replayChannel(
     differences.push({ about, problem, ...difference });
   };
   const compare = (about: string, recorded: object, live: Message): void => {
-    const shown = toRecorded(live, isRedacted, redaction);
+    const shown = toRecorded(live);
     for (const one of listDifferences(toCompared(recorded), toCompared(shown), ignored))
       note(about, describeDifference(one), one);
   };

@@ -17,8 +17,8 @@ import type { RedactOptions } from "../protocol/redact.ts";
 import { toCanonicalJson } from "../util/digest.ts";
 import { toPointerPattern } from "../util/json-pointer.ts";
 import { nearestTo } from "../util/nearest.ts";
-import { describeDifference, describeRequest, listDifferences, toRecorded, toSubstance } from "./compare.ts";
-import type { Conversation } from "./conversation.ts";
+import { createRecordedForm, describeDifference, describeRequest, listDifferences, toSubstance } from "./compare.ts";
+import type { Conversation, ConversationHeader } from "./conversation.ts";
 import { type Cue, type Script, type Step, toScript } from "./replay-script.ts";
 
 export interface ReplayTargetOptions extends Omit<RedactOptions, "markState"> {
@@ -44,7 +44,7 @@ export function replayTarget(conversation: Conversation, options: ReplayTargetOp
     name: `${header.name}, replayed`,
     open() {
       const script = scripts[opened++ % scripts.length] ?? { opening: [], cues: [] };
-      return createReplayChannel(script, header.isRedacted, options);
+      return createReplayChannel(script, header, options);
     },
   };
 }
@@ -57,9 +57,10 @@ interface Playing {
   readonly steps: Step[];
 }
 
-function createReplayChannel(script: Script, isRedacted: boolean, options: ReplayTargetOptions): Channel {
+function createReplayChannel(script: Script, header: ConversationHeader, options: ReplayTargetOptions): Channel {
   const { ignore = [], repeats = false, onUnexpected, ...redaction } = options;
   const ignored = ignore.map(toPointerPattern);
+  const toRecorded = createRecordedForm(header, redaction);
   const finder = createFinder(script.cues, { ignored, repeats });
   let receiver: Receiver | undefined;
   let isOver = false;
@@ -110,7 +111,7 @@ function createReplayChannel(script: Script, isRedacted: boolean, options: Repla
     const asked = askIds.get(id);
     const given = asked === undefined ? undefined : answers.get(asked);
     if (!given) return false;
-    const found = listDifferences(toElicited(answer), toElicited(toRecorded(given, isRedacted, redaction)));
+    const found = listDifferences(toElicited(answer), toElicited(toRecorded(given)));
     if (found.length === 0 || !play.live || !("id" in play.live)) return true;
     playing.delete(play);
     const problem = `The client answers otherwise than in the recording: ${found.map(describeDifference).join("; ")}`;
@@ -159,7 +160,7 @@ function createReplayChannel(script: Script, isRedacted: boolean, options: Repla
     void goOn();
   };
   const request = (live: Request): void => {
-    const found = finder.take(toRecorded(live, isRedacted, redaction) as Request);
+    const found = finder.take(toRecorded(live) as Request);
     if (typeof found !== "string") start(live, found);
     else if (live.method === "ping") say({ jsonrpc: "2.0", id: live.id, result: {} });
     // A client that looks for the newest revision goes on with an older one.
