@@ -1,6 +1,7 @@
 // `plenum record`: stands between a host and a server, and keeps what they say.
 import { defineCommand } from "../command.ts";
 import { Failure } from "../failure.ts";
+import { toHarmless } from "../output.ts";
 import { openTarget, sessionOptions } from "../session.ts";
 import { findTarget } from "../target/find.ts";
 import type { TargetSpec } from "../target/spec.ts";
@@ -64,7 +65,7 @@ export const command = defineCommand({
       });
     }
     const spec = await findTarget(invocation.arguments.TARGET, invocation.rest, options);
-    const [{ recordTarget }, { openOwnStdio, relay }, { createRecordingFile }] = await Promise.all([
+    const [{ recordTarget }, { relay }, { createRecordingFile }] = await Promise.all([
       import("plenum/testing"),
       import("../relay.ts"),
       import("../recording-file.ts"),
@@ -79,8 +80,8 @@ export const command = defineCommand({
         paths: options["redact-path"],
         dangerouslyKeepSecrets: options["dangerously-keep-secrets"],
       });
-      const lost = await relay(openOwnStdio(), await target.open(), {
-        noted: (problem) => output.warn(problem),
+      const lost = await relay(await target.open(), {
+        noted: (problem) => output.warn(toHarmless(problem)),
         signal,
       });
       if (lost !== undefined && !signal.aborted) {

@@ -70,17 +70,14 @@ async function serve(conversation: Conversation, { options, output, signal }: Re
       },
     );
   }
-  const [{ replayTarget }, { openOwnStdio, relay }] = await Promise.all([
-    import("plenum/testing"),
-    import("../relay.ts"),
-  ]);
+  const [{ replayTarget }, { relay }] = await Promise.all([import("plenum/testing"), import("../relay.ts")]);
   const warn = (problem: string): void => output.warn(toHarmless(problem));
   const target = replayTarget(conversation, {
     ignore: options.ignore.map((pointer) => pointer.replace(/^\/params(?=\/|$)/, "")),
     repeats: options.repeat,
     onUnexpected: warn,
   });
-  const lost = await relay(openOwnStdio(), await target.open(), { noted: warn, signal });
+  const lost = await relay(await target.open(), { noted: warn, signal });
   if (lost instanceof Error) warn(`The recording ends here as it did: ${lost.message}`);
 }
 
