@@ -10,6 +10,7 @@ export {
   revisionOf,
 } from "./conversation.ts";
 export { createFakeClock, type FakeClock, type FakeClockOptions } from "./fake-clock.ts";
+export { type FuzzFailure, type FuzzKind, type FuzzOptions, type FuzzReport, fuzzTools } from "./fuzz.ts";
 export {
   type ConversationSink,
   type RecordChannelOptions,
