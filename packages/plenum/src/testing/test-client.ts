@@ -1,6 +1,6 @@
 // A client for tests: on a server in this process, in the revision that is wanted, as whoever is wanted. It keeps what passed,
 // what was logged and reported, and answers what the server asks as the test says.
-import { type Client, createClient } from "../client/client.ts";
+import type { Client } from "../client/client.ts";
 import type { CallOptions, ClientOptions } from "../client/options.ts";
 import type { Target } from "../jsonrpc/channel.ts";
 import type { Message } from "../jsonrpc/message.ts";
@@ -64,6 +64,8 @@ export async function createTestClient(
   const progress: ProgressUpdate[] = [];
   const warnings: string[] = [];
   const target = "open" in server ? server : memoryTarget(server, toServing(auth, headers));
+  // As `connect` does: with it comes what a client needs at once, and nothing twice.
+  const { createClient } = await import("../client/client.ts");
   const client = await createClient(
     tapTarget(target, (event) => keep(event, messages)),
     {
