@@ -1,5 +1,6 @@
 // Conversations that are recorded between a client and a server, and played again as either of them: on our servers and on others',
 // over stdio and HTTP, in both eras. No secret that was said or given is in a file.
+import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, createServer, revisions } from "plenum";
@@ -178,6 +179,20 @@ test("a file that is there is not written over, unless that is said", async () =
   const forced = await runCli(["record", "-f", "-o", file, "--", ...everything]);
   expect(forced).toMatchObject({ code: 0, stdout: "" });
   expect(read(file).header.name).toContain("everything.mjs");
+});
+
+test("ended from outside, it ends the server, and what was said is kept", async () => {
+  const file = join(makeFolder(), "talk.jsonl");
+  const child = spawn(process.execPath, [program, "record", "-o", file, "--", ...everything], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const ended = new Promise((resolve) => child.once("close", (code) => resolve(code)));
+  child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  child.kill("SIGTERM");
+  // That is how a recording ends.
+  expect(await ended).toBe(0);
+  expect(read(file).events).toMatchObject([{ from: "client" }, { from: "server" }, { closed: true }]);
 });
 
 test("a server that dies is lost, and what was said until then is kept", async () => {

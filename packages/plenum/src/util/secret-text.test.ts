@@ -15,6 +15,7 @@ test.each([
     "apiKey",
   ],
   ...["API-KEY", "apikey", "x-api-key", "client_secret", "secret", "privateKey", "credentials", "otp", "pin", "jwt"],
+  ...["sessionId", "sid", "tokenValue", "connectionString", "SecretAccessKey", "passwordHash", "x-goog-api-key"],
 ])("%s names a secret", (name) => {
   expect(isSecretName(name)).toBe(true);
 });
@@ -61,6 +62,12 @@ test.each([
   ["eyJhbGciOiJI.eyJzdWIiOiIx.c2ln", "[redacted]"],
   ["-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "[redacted]"],
   ["secret: 'a b c' and more", "secret: '[redacted]' and more"],
+  ["run --token abc123 --verbose", "run --token [redacted] --verbose"],
+  ["<password>hunter2</password>", "<password>[redacted]</password>"],
+  ["'token' => 'x', secret := y", "'token' => '[redacted]', secret := [redacted]"],
+  ["client_secret%3Dabc", "client_secret%3D[redacted]"],
+  ["mysql://root:pa:ss@host/db", "mysql://[redacted]@host/db"],
+  ["a sessionid=abc; sid=def", "a sessionid=[redacted]; sid=[redacted]"],
 ])("%j is shown as %j", (text, shown) => {
   expect(redactText(text)).toBe(shown);
   // What was taken out once is not taken out again.
@@ -73,6 +80,7 @@ test.each([
   "https://example.com/path?page=2",
   "The key is under the mat",
   "code: 7",
+  "a token is what you need, and --verbose too",
 ])("%j stays as it is", (text) => {
   expect(redactText(text)).toBe(text);
 });

@@ -6,7 +6,9 @@ export const redacted = "[redacted]";
 
 const tellingParts =
   /passw|passphrase|passcode|secret|credential|apikey|accesskey|privatekey|authorization|cookie|bearer|accesstoken|authtoken|idtoken|refreshtoken/;
-const tellingWords = new Set("pass pwd pw auth jwt otp totp pin cvv cvc token tokens".split(" "));
+/** Whatever they end with. */
+const plainParts = /sessionid|tokenvalue|clientassertion|codeverifier|connectionstring|cardnumber|pincode/;
+const tellingWords = new Set("pass pwd pw auth jwt otp totp pin cvv cvc sid ssn dsn token tokens".split(" "));
 const keyWords = new Set(
   "api access private secret signing encryption client master auth ssh session subscription account storage service app application license".split(
     " ",
@@ -40,6 +42,7 @@ export function isSecretName(name: string): boolean {
   const words = toWords(name);
   const last = words.at(-1) ?? "";
   const before = words.at(-2) ?? "";
+  if (plainParts.test(words.join(""))) return true;
   if (tameEnds.has(last) && words.length > 1) return false;
   if (last === "token" || last === "tokens") return !tameTokens.has(before);
   if (last === "key" || last === "keys") return keyWords.has(before);
@@ -79,7 +82,7 @@ const knownForms = new RegExp(
 );
 
 /** A name, and what says that its value follows. The run is never tried in part, so that long ones cost no more. */
-const named = /([\w-]+)(\\{0,8}["']?[ \t]{0,8}[:=][ \t]{0,8})?/g;
+const named = /([\w-]+)(\\{0,8}["']?[ \t]{0,8}(?:=>|:=|[:=]|%3[AaDd])[ \t]{0,8}|[ \t]+|>)?/g;
 const quoteMark = /\\{0,8}["']/y;
 const bareValue = /[^\s,;&"'<>\\)}\]]+/y;
 const restOfLine = /[^\r\n"]+/y;
@@ -108,7 +111,7 @@ function redactNamed(text: string): string {
   named.lastIndex = 0;
   for (let match = named.exec(text); match; match = named.exec(text)) {
     const [whole, name = "", sign] = match;
-    if (sign === undefined) continue;
+    if (sign === undefined || !isSign(name, sign, text[match.index - 1])) continue;
     const isQuery = /[?&#]/.test(text[match.index - 1] ?? "");
     if (!isSecretName(name) && !(isQuery && queryNames.has(name.toLowerCase()))) continue;
     const start = match.index + whole.length;
@@ -119,6 +122,12 @@ function redactNamed(text: string): string {
     named.lastIndex = to;
   }
   return done + text.slice(at);
+}
+
+/** A blank says something after a flag, `--token abc`, and a bracket after another, `<token>`. */
+function isSign(name: string, sign: string, before: string | undefined): boolean {
+  if (sign === ">") return before === "<";
+  return sign.trim() !== "" || name.startsWith("--");
 }
 
 /** In prose "tokens: 512" and "pass: 5" are counts, and "auth: true" is a fact. */
