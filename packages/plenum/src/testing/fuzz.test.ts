@@ -1,6 +1,6 @@
 // Faults that were put into tools are found, each with arguments as simple as they can be, and the same ones for the same seed.
 import { createServer, jsonSchema, ToolError } from "plenum";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { fuzzTools } from "./fuzz.ts";
 import { createMaker } from "./made-values.ts";
@@ -56,6 +56,18 @@ test("an error that nobody meant, with the simplest arguments and what was throw
   ]);
   expect(failures[0]?.cause).toBeInstanceOf(TypeError);
   expect(failures[0]?.times).toBeGreaterThan(1);
+});
+
+test("arguments are made simpler as long as the same goes wrong", async () => {
+  const server = create();
+  const input = z.object({ text: z.string().min(2), n: z.number().int(), notes: z.array(z.string()).optional() });
+  server.tool("long", { input }, ({ text }) => {
+    if (text.length >= 5) throw new RangeError("too long");
+    return "ok";
+  });
+  const [failure, ...more] = (await fuzzTools(server, options)).failures;
+  expect(more).toEqual([]);
+  expect(failure?.arguments).toEqual({ text: expect.stringMatching(/^.{5}$/s), n: 0 });
 });
 
 test("a result that breaks its schema", async () => {
@@ -115,7 +127,13 @@ test("silence, and promises that nobody waits for", async () => {
     void Promise.reject(new RangeError("nobody waits"));
     return "ok";
   });
+  const others = vi.fn();
+  process.on("unhandledRejection", others);
+  onTestFinished(() => void process.off("unhandledRejection", others));
+  const before = process.listeners("unhandledRejection");
   const { failures } = await fuzzTools(server, { seed: 7, runs: 6, timeoutMs: 50 });
+  expect(others).not.toHaveBeenCalled();
+  expect(process.listeners("unhandledRejection")).toEqual(before);
   expect(failures).toMatchObject([
     { kind: "hang", tool: "hang", arguments: { isSlow: true } },
     { kind: "unhandled_rejection", tool: "stray", message: "nobody waits" },

@@ -1,7 +1,7 @@
 // What was recorded is said again by a fake server and by a fake client, in every revision, without secrets.
 import { type Client, connect, createServer, type JsonObject, type Revision, revisions, type Target } from "plenum";
-import { memoryTarget } from "plenum/memory";
-import { describe, expect, test } from "vitest";
+import { createMemoryPair, memoryTarget } from "plenum/memory";
+import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { createDeferred } from "../../../../test/deferred.ts";
 import { type Conversation, formatConversation, parseConversation, revisionOf } from "./conversation.ts";
@@ -135,6 +135,8 @@ describe.each(revisions)("%s", (revision) => {
 });
 
 const newest = "2026-07-28";
+const header =
+  '{"plenum":"conversation","version":1,"name":"x","startedAt":"2026-01-01T00:00:00.000Z","isRedacted":true}';
 
 test("what is repeated, and what is not compared", async () => {
   const { conversation } = await record(newest);
@@ -216,7 +218,7 @@ test("a server that asks no more, or asks what it did not", async () => {
 
 test("a channel that was lost is lost again", async () => {
   const conversation = parseConversation([
-    '{"plenum":"conversation","version":1,"name":"x","startedAt":"2026-01-01T00:00:00.000Z","isRedacted":true}',
+    header,
     '{"at":0,"from":"client","message":{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}}',
     '{"at":1,"from":"server","message":{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}}',
     '{"at":2,"from":"client","message":{"jsonrpc":"2.0","method":"notifications/initialized"}}',
@@ -228,6 +230,73 @@ test("a channel that was lost is lost again", async () => {
   const failure = await client.callTool("die").catch((error: unknown) => error);
   expect(failure).toMatchObject({ code: "connection_lost" });
   expect(client.state).toBe("closed");
+});
+
+function toConversation(...said: readonly [from: string, message: object][]): Conversation {
+  return parseConversation([
+    header,
+    ...said.map(([from, message]) => JSON.stringify({ at: 0, from, message: { jsonrpc: "2.0", ...message } })),
+  ]);
+}
+
+test("what a server says about a subscription has the id of the one of now", async () => {
+  const _meta = { "io.modelcontextprotocol/subscriptionId": 4 };
+  const conversation = toConversation(
+    ["client", { id: 4, method: "subscriptions/listen", params: { notifications: { toolsListChanged: true } } }],
+    ["server", { method: "notifications/subscriptions/acknowledged", params: { _meta } }],
+    ["client", { id: 5, method: "tools/call", params: { name: "grow" } }],
+    ["server", { method: "notifications/tools/list_changed", params: { _meta } }],
+    ["server", { id: 5, result: { content: [] } }],
+  );
+  const channel = await replayTarget(conversation).open();
+  const heard: { method?: string; id?: unknown; params?: JsonObject }[] = [];
+  channel.open({ receive: (incoming) => heard.push((incoming as { message: object }).message), closed() {} });
+  const params = { notifications: { toolsListChanged: true } };
+  channel.send({ jsonrpc: "2.0", id: "mine", method: "subscriptions/listen", params });
+  channel.send({ jsonrpc: "2.0", id: "other", method: "tools/call", params: { name: "grow", _meta: { x: 1 } } });
+  await vi.waitUntil(() => heard.length === 3);
+  const own = { _meta: { "io.modelcontextprotocol/subscriptionId": "mine" } };
+  expect(heard.map(({ method, id, params }) => [method ?? id, params])).toEqual([
+    ["notifications/subscriptions/acknowledged", own],
+    ["notifications/tools/list_changed", own],
+    ["other", undefined],
+  ]);
+});
+
+test("a fake client sends back what the live server gave it: its state, its names", async () => {
+  const ask = (name: string) => ({ [name]: { method: "elicitation/create", params: { message: "?" } } });
+  const conversation = toConversation(
+    ["client", { id: 1, method: "tools/call", params: { name: "greet" } }],
+    ["server", { id: 1, result: { inputRequests: ask("a"), requestState: "[redacted requestState 1]" } }],
+    [
+      "client",
+      {
+        id: 2,
+        method: "tools/call",
+        params: {
+          name: "greet",
+          requestState: "[redacted requestState 1]",
+          inputResponses: { a: { action: "decline" } },
+        },
+      },
+    ],
+    ["server", { id: 2, result: { content: [] } }],
+  );
+  const [near, far] = createMemoryPair();
+  const received: unknown[] = [];
+  far.open({
+    receive(incoming) {
+      const { message } = incoming as { message: { id: number; params: JsonObject } };
+      received.push(message.params);
+      const isFirst = message.id === 1;
+      const result = isFirst ? { inputRequests: ask("k9"), requestState: "sealed" } : { content: [] };
+      far.send({ jsonrpc: "2.0", id: message.id, result });
+    },
+    closed() {},
+  });
+  const report = await replayClient(conversation, near, { ignore: ["/result/inputRequests/**"] });
+  expect(report.format()).toBe("");
+  expect(received[1]).toEqual({ name: "greet", requestState: "sealed", inputResponses: { k9: { action: "decline" } } });
 });
 
 test.each([
