@@ -31,5 +31,7 @@ export const commands: readonly CommandRow[] = [
   row("Call", "ping", "See whether a server answers, and how fast", () => import("./commands/ping.ts")),
   row("Call", "logs", "Show what a server logs", () => import("./commands/logs.ts")),
   row("Call", "subscribe", "Watch resources and lists of a server change", () => import("./commands/subscribe.ts")),
+  row("Check", "record", "Record a conversation between a host and a server", () => import("./commands/record.ts")),
+  row("Check", "replay", "Play a recorded conversation as a server or a client", () => import("./commands/replay.ts")),
   row("Shell", "version", "Show the version and the revisions of MCP it speaks", () => import("./commands/version.ts")),
 ];

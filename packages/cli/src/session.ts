@@ -40,6 +40,9 @@ export const sessionOptions = {
 
 export type SessionOptions = OptionValues<typeof sessionOptions>;
 
+/** What opening a target looks at. */
+export type TargetOpening = Pick<SessionOptions, "stderr" | "trace">;
+
 export type SessionInvocation = Pick<Invocation, "arguments" | "rest" | "output" | "signal"> & {
   readonly options: SessionOptions;
 };
@@ -93,7 +96,10 @@ export async function withSession<T>(
 }
 
 /** The target as the library takes it, with trace and authorization. */
-export async function openTarget(spec: TargetSpec, { options, output }: SessionInvocation): Promise<Opened> {
+export async function openTarget(
+  spec: TargetSpec,
+  { options, output }: Pick<SessionInvocation, "output"> & { readonly options: TargetOpening },
+): Promise<Opened> {
   const { target, connect, close } = await toTarget(spec, options, output);
   if (!options.trace) return { target, connect, close };
   const [{ tapTarget }, { createTrace }] = await Promise.all([import("plenum/tap"), import("./trace.ts")]);
@@ -104,7 +110,7 @@ const nothing = async (): Promise<void> => {};
 
 async function toTarget(
   spec: TargetSpec,
-  { stderr: showsStderr }: SessionOptions,
+  { stderr: showsStderr }: TargetOpening,
   output: SessionInvocation["output"],
 ): Promise<Opened> {
   if (spec.kind === "file") {
