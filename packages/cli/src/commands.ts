@@ -20,5 +20,12 @@ const row = (group: CommandRow["group"], name: string, summary: string, load: Co
 export const commands: readonly CommandRow[] = [
   row("Call", "list", "List the tools, resources and prompts of a server", () => import("./commands/list.ts")),
   row("Call", "call", "Call a tool", () => import("./commands/call.ts")),
+  row(
+    "Check",
+    "lock",
+    "Write down all that a server shows, to see later what changed",
+    () => import("./commands/lock.ts"),
+  ),
+  row("Check", "diff", "Compare two servers, or a server with its lock file", () => import("./commands/diff.ts")),
   row("Shell", "version", "Show the version and the revisions of MCP it speaks", () => import("./commands/version.ts")),
 ];
