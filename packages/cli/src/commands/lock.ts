@@ -31,8 +31,9 @@ export const command = defineCommand({
   ],
   async run(invocation) {
     const { options, output } = invocation;
-    const [{ formatLock, readLock, usualLockFile }, { askSurface }] = await Promise.all([
+    const [{ formatLock, isLockText, readLock, usualLockFile }, { writeOwn }, { askSurface }] = await Promise.all([
       import("../surface/lock.ts"),
+      import("../surface/own-file.ts"),
       import("../surface/side.ts"),
     ]);
     const file = options.output ?? usualLockFile;
@@ -47,8 +48,7 @@ export const command = defineCommand({
       return undefined;
     }
     const before = existsSync(file) ? await readLock(file).catch(() => undefined) : undefined;
-    const { writeFile } = await import("node:fs/promises");
-    await writeFile(file, text);
+    await writeOwn(file, text, isLockText);
     await tellWritten(surface, before, file, output);
     return undefined;
   },

@@ -1,8 +1,8 @@
 // The lock file: a surface as text that is the same for the same surface, with a digest for each item, so that a review sees at
 // a glance which of them changed under its old name.
-import { readFile } from "node:fs/promises";
 import { Failure } from "../failure.ts";
 import { digestOf, toCanonicalText } from "./canonical.ts";
+import { readIfThere } from "./own-file.ts";
 import type { Surface } from "./surface.ts";
 
 /** Of the form of the file. A file of another one is refused. */
@@ -32,24 +32,14 @@ export function formatLock(surface: Surface): string {
 
 /** Throws a Failure where there is no such file. */
 export async function readLock(path: string): Promise<Surface> {
-  return parseLock(await readText(path), path);
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    throw new Failure(
-      "usage",
-      isMissing ? `File not found: ${path}` : `Cannot read ${path}: ${(error as Error).message}`,
-      {
-        code: "file_not_found",
-        hint: `plenum lock TARGET -o ${path} writes it.`,
-        cause: error,
-      },
-    );
+  const text = await readIfThere(path);
+  if (text === undefined) {
+    throw new Failure("usage", `File not found: ${path}`, {
+      code: "file_not_found",
+      hint: `plenum lock TARGET -o ${path} writes it.`,
+    });
   }
+  return parseLock(text, path);
 }
 
 /**

@@ -1,10 +1,8 @@
 // One side of a comparison: a lock file, or a server that is asked now.
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
-import { Failure } from "../failure.ts";
 import { type SessionInvocation, withSession } from "../session.ts";
-import { isLockText, parseLock } from "./lock.ts";
+import { isLockText, parseLock, readLock } from "./lock.ts";
+import { readIfThere } from "./own-file.ts";
 import { ableClient, type Surface, takeSurface } from "./surface.ts";
 
 /** Asks the invocation's TARGET, in the revision of the options or else in this one. */
@@ -17,13 +15,8 @@ export function askSurface(invocation: SessionInvocation, revision?: string): Pr
 export async function readSide(word: string): Promise<Surface | undefined> {
   if (word === "-") return parseLock(await readAll(process.stdin), "stdin");
   if (!/\.json$/i.test(word) || /^https?:/i.test(word)) return undefined;
-  if (!existsSync(word)) {
-    throw new Failure("usage", `File not found: ${word}`, {
-      code: "file_not_found",
-      hint: `plenum lock TARGET -o ${word} writes it.`,
-    });
-  }
-  const text = await readFile(word, "utf8");
+  const text = await readIfThere(word);
+  if (text === undefined) return readLock(word);
   // What is no lock may be a config file; that is for others to say.
   return isLockText(text) ? parseLock(text, word) : undefined;
 }
