@@ -33,6 +33,7 @@ export function compareSchemas(before: unknown, after: unknown): SchemaChange[] 
   let depth = 0;
 
   function walk(old: unknown, now: unknown, path: string): void {
+    if (isOpen(old) && isOpen(now)) return;
     // Seen before: a schema that refers to itself, or one that several refer to, of which one word is enough.
     const others = seen.get(old) ?? new Set();
     if (typeof old === "object" && others.has(now)) return;
@@ -85,8 +86,6 @@ export function compareSchemas(before: unknown, after: unknown): SchemaChange[] 
   function compareRest(old: SchemaObject, now: SchemaObject, path: string): void {
     const keyword = "additionalProperties";
     const [was, is] = [memberOf(old, keyword) ?? true, memberOf(now, keyword) ?? true];
-    const isOpen = (one: unknown): boolean => one === true || (isSchemaObject(one) && Object.keys(one).length === 0);
-    if (isOpen(was) && isOpen(is)) return;
     const push = (effect: Effect, reason: string): void => {
       changes.push({ path, effect, reason });
     };
@@ -143,6 +142,10 @@ export function compareSchemas(before: unknown, after: unknown): SchemaChange[] 
 }
 
 type Add = (effect: Effect, reason: string, texts?: SchemaChange["texts"]) => void;
+
+/** Everything is allowed. */
+const isOpen = (schema: unknown): boolean =>
+  schema === true || (isSchemaObject(schema) && Object.keys(schema).length === 0);
 
 /** As an object without `$ref`. What stands beside a reference holds too. */
 function toPlain(schema: unknown, root: unknown): SchemaObject {
