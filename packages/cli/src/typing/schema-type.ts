@@ -36,7 +36,8 @@ export function createTypeWriter(names: Names): TypeWriter {
         if (known !== undefined) return known;
         const found = resolveRef(root, ref);
         if (!found || isCircular(root, ref)) return undefined;
-        const own = names.claim(name + toPascal(ref.slice(ref.lastIndexOf("/") + 1), "Part"));
+        const last = decodeURIComponent(ref).replace(/^.*[/#]/s, "");
+        const own = names.claim(name + toPascal(last, "Part"));
         named.set(ref, own);
         waiting.push({ name: own, schema: found.schema });
         return own;
