@@ -13,7 +13,7 @@ export const command = defineCommand({
     "Writes a lock file: the server's name, version and instructions, its capabilities, and every tool, resource, template and prompt with its schemas and descriptions, sorted, with a digest (SHA-256) of each. The same server gives the same file, so that it can be kept in version control and reviewed like code.",
     "A model decides by descriptions. A server that is updated, or one that means harm, can change them under an old name after you have agreed to it. With --check nothing is written: the server is compared with the file, and the exit code is 6 where they differ.",
     "What changes by itself is left out: cursors, times to live, sizes, dates, _meta. The server is asked as by a client that can be asked everything, so that what is locked does not depend on who runs this.",
-    "The revision of MCP is written down, and --check asks in the same one: a Plenum server gives the same file in every revision, but for icons (from 2025-11-25 on), titles and output schemas (from 2025-06-18 on), annotations and the capability to complete (from 2025-03-26 on). Other servers may do otherwise.",
+    "The revision of MCP is written down, and --check asks in the same one: a Plenum server gives the same file in every revision, but for outputs that are no object (wrapped before 2026-07-28), icons (from 2025-11-25 on), titles and output schemas (from 2025-06-18 on), annotations and the capability to complete (from 2025-03-26 on). Other servers may do otherwise.",
   ],
   arguments: [{ name: "TARGET", summary: "the server" }],
   options: {

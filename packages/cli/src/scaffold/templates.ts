@@ -65,6 +65,8 @@ function toManifest(name: string, template: TemplateName): object {
     },
     dependencies: { plenum: `^${version}`, zod },
     devDependencies: { "@plenum/cli": `^${version}`, ...tools },
+    // It comes with tsx, and needs no script to work.
+    allowScripts: { esbuild: false },
   };
 }
 

@@ -48,8 +48,8 @@ describe("tools", () => {
   });
 
   test("input that is refused breaks callers; output that is new breaks readers", () => {
-    const schema = (values: readonly string[]): object => ({ type: "object", properties: { a: { enum: values } } });
-    const [less, more] = [schema(["x"]), schema(["x", "y"])] as SurfaceTool["inputSchema"][];
+    const schema = (...values: string[]) => ({ type: "object", properties: { a: { enum: values } } });
+    const [less, more] = [schema("x"), schema("x", "y")];
     expect(compareTool({ inputSchema: less }, { inputSchema: more })).toEqual(["additive tool t input: a"]);
     expect(compareTool({ inputSchema: more }, { inputSchema: less })).toEqual(["breaking tool t input: a"]);
     expect(compareTool({ outputSchema: less }, { outputSchema: more })).toEqual(["breaking tool t output: a"]);
@@ -145,7 +145,7 @@ test("what is hidden in a text is seen", () => {
     { ...empty, tools: [tool("t", { description: hidden })] },
   );
   expect(formatChanges(changes, (_, text) => text)).toBe(
-    `wording (1)\n  tool t description: description is new\n    + ${toVisible(hidden)}`,
+    `wording (1)\n  tool t description: it is new\n    + ${toVisible(hidden)}`,
   );
 });
 

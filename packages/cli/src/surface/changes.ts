@@ -62,8 +62,8 @@ function compareText(was: unknown, is: unknown, at: string, add: Add): void {
   if (isSameJson(was ?? null, is ?? null)) return;
   const text = (value: unknown): string | undefined =>
     value === undefined || typeof value === "string" ? value : toCanonicalText(value).trim();
-  const verb = was === undefined ? "is new" : is === undefined ? "is gone" : "is another";
-  add("wording", at, `${at || "it"} ${verb}`, { before: text(was), after: text(is) });
+  const reason = was === undefined ? "it is new" : is === undefined ? "it is gone" : "it is another";
+  add("wording", at, reason, { before: text(was), after: text(is) });
 }
 
 type Json = { readonly [key: string]: unknown };

@@ -55,7 +55,7 @@ export function compareSchemas(before: unknown, after: unknown): SchemaChange[] 
       compareWords(ofWhole(old), ofWhole(now), add);
       return;
     }
-    compareWords(old, now, add);
+    if (!compareWords(old, now, add)) return;
     compareProperties(old, now, path);
     compareItems(old, now, path);
     compareAll(old, now, path, add);

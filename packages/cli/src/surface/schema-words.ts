@@ -9,9 +9,9 @@ type Add = (
   texts?: { readonly before: string | undefined; readonly after: string | undefined },
 ) => void;
 
-/** Tells `add` of each difference. */
-export function compareWords(old: SchemaObject, now: SchemaObject, add: Add): void {
-  compareTypes(old, now, add);
+/** Tells `add` of each difference. False: the types have nothing in common, so that what is inside them need not be compared. */
+export function compareWords(old: SchemaObject, now: SchemaObject, add: Add): boolean {
+  const isAkin = compareTypes(old, now, add);
   compareValues(old, now, add);
   for (const keyword of new Set([...Object.keys(old), ...Object.keys(now)])) {
     if (elsewhere.has(keyword)) continue;
@@ -25,6 +25,7 @@ export function compareWords(old: SchemaObject, now: SchemaObject, add: Add): vo
     else if (isSameJson(withoutWords(was), withoutWords(is))) add("words", `${keyword} is described otherwise`);
     else add("breaks", `${keyword} is another`);
   }
+  return isAkin;
 }
 
 /** Dealt with where the schemas are that they lead to, or together with others. */
@@ -91,17 +92,18 @@ function compareDescribing(keyword: string, was: unknown, is: unknown, add: Add)
 
 const everyType = ["string", "number", "boolean", "null", "array", "object"];
 
-function compareTypes(old: SchemaObject, now: SchemaObject, add: Add): void {
+function compareTypes(old: SchemaObject, now: SchemaObject, add: Add): boolean {
   const [was, is] = [typesOf(old), typesOf(now)];
   const covers = (types: readonly string[], one: string): boolean =>
     types.includes(one) || (one === "integer" && types.includes("number"));
   const isNarrower = is.every((one) => covers(was, one));
   const isWider = was.every((one) => covers(is, one));
-  if (isNarrower && isWider) return;
+  if (isNarrower && isWider) return true;
   const name = (types: readonly string[]): string =>
     types.length === everyType.length ? "anything" : types.join(" or ");
   const reason = `it is ${name(is)} now, and was ${name(was)}`;
   add(isNarrower ? "narrows" : isWider ? "widens" : "breaks", reason);
+  return was.some((one) => covers(is, one)) || is.some((one) => covers(was, one));
 }
 
 /** By `type`, or by the values that it is one of; `nullable` is OpenAPI's word for null. */
