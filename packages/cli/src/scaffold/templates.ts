@@ -13,10 +13,10 @@ export const templateSummaries: { readonly [name in TemplateName]: string } = {
 
 /** Of what a scaffold depends on. A test compares them with what this project itself is tested with. */
 export const versions = {
-  zod: "^4.6.7",
+  "@types/node": "^20.19.43",
   tsx: "^4.23.15",
   typescript: "^7.0.2",
-  "@types/node": "^20.19.43",
+  zod: "^4.6.7",
 } as const;
 
 export interface TemplateOptions {
@@ -30,7 +30,7 @@ export function formatTemplate({ template, name }: TemplateOptions): ReadonlyMap
   const isMinimal = template === "minimal";
   const server = toServerName(name);
   return new Map([
-    ["package.json", toJson(toManifest(name, template))],
+    ["package.json", `${JSON.stringify(toManifest(name, template), undefined, 2)}\n`],
     ["tsconfig.json", toJson(tsconfig)],
     ...(isMinimal ? [] : ([["tsconfig.build.json", toJson(tsconfigBuild)]] as const)),
     ["src/server.ts", isMinimal ? minimalServer(server) : fullServer(server)],
@@ -42,7 +42,11 @@ export function formatTemplate({ template, name }: TemplateOptions): ReadonlyMap
   ]);
 }
 
-const toJson = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
+/** Lists of words on one line, as people and formatters write them. */
+function toJson(value: object): string {
+  const text = JSON.stringify(value, undefined, 2);
+  return `${text.replace(/\[\n\s+([^[\]{}]*?)\n\s+\]/g, (_, words: string) => `[${words.replace(/\s*\n\s*/g, " ")}]`)}\n`;
+}
 
 function toManifest(name: string, template: TemplateName): object {
   const { zod, ...tools } = versions;
@@ -228,7 +232,8 @@ test("guides can be read, and found by completion", async () => {
   const { contents } = await client.readResource("guide://brevity");
   assert.ok(contents[0] && "text" in contents[0] && contents[0].text.includes("Leave out"));
   await assert.rejects(client.readResource("guide://nothing"), { code: "resource_not_found" });
-  const { values } = await client.complete({ type: "ref/resource", uri: "guide://{topic}" }, { name: "topic", value: "b" });
+  const template = { type: "ref/resource", uri: "guide://{topic}" } as const;
+  const { values } = await client.complete(template, { name: "topic", value: "b" });
   assert.deepEqual(values, ["brevity"]);
 });
 
