@@ -7,7 +7,9 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { transformSync } from "esbuild";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { createServer } from "plenum";
+import { serveHttp } from "plenum/http/node";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Surface } from "../../packages/cli/src/surface/surface.ts";
 import { formatClientFile } from "../../packages/cli/src/typing/client-file.ts";
 import { packageFolder } from "../house/built.ts";
@@ -154,6 +156,18 @@ test("--check: fresh, stale, missing, and not of our making", async () => {
   expect((await run("--name", "x; evil()")).stderr).toContain("is no name for a type");
 });
 
+test("of a server at a URL, without what may be secret in it", async () => {
+  const server = createServer({ name: "far away", version: "1.0.0" });
+  server.tool("a", { description: "One" }, () => "x");
+  const http = await serveHttp(server);
+  onTestFinished(() => http.close());
+  const { code, stdout } = await runCli(["types", `${http.url}?key=s3cret`]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`//   plenum types ${http.url}\n`);
+  expect(stdout).toContain("export function createFarAwayClient(");
+  expect(stdout).not.toContain("s3cret");
+});
+
 describe("a hostile server", () => {
   const payloads = [
     "*/ globalThis.hacked = 1; /*",
@@ -271,6 +285,25 @@ describe("a hostile server", () => {
     const folder = makeProject();
     for (const [at, surface] of fc.sample(surfaces, { seed: 20260728, numRuns: 150 }).entries())
       writeFileSync(join(folder, `s${at}.ts`), formatClientFile(surface, options));
+    // Whatever there is none of: nothing may be left over that a strict project refuses.
+    for (const [at, left] of fc.sample(fc.subarray(["tools", "prompts", "resourceTemplates"]), 20).entries()) {
+      const some = {
+        tools: [{ name: "a", inputSchema: {} }],
+        prompts: [{ name: "a" }],
+        resourceTemplates: [{ uriTemplate: "a:{b}", name: "b" }],
+      };
+      const none = {
+        revision: "2025-11-25",
+        server: {},
+        capabilities: {},
+        tools: [],
+        resources: [],
+        prompts: [],
+        resourceTemplates: [],
+      };
+      const kept = Object.fromEntries(Object.entries(some).filter(([key]) => !left.includes(key)));
+      writeFileSync(join(folder, `n${at}.ts`), formatClientFile({ ...none, ...kept }, options));
+    }
     expect(await compile(folder)).toBe("");
   });
 
@@ -288,6 +321,17 @@ describe("a hostile server", () => {
     expect(await compile(folder)).toBe("");
     const script = codeOf(readFileSync(join(folder, "client.ts"), "utf8"));
     expect(script).not.toContain("hacked");
+    const deep = `${'{"anyOf":['.repeat(1000)}{}${"]}".repeat(1000)}`;
+    writeFileSync(
+      join(folder, "deep.json"),
+      `{"info":{"name":"a","version":"1"},"tools":[{"name":"a","inputSchema":{"type":"object","allOf":[${deep}]}}]}`,
+    );
+    const abyss = ["--", process.execPath, fixture("surface.mjs"), join(folder, "deep.json")];
+    for (const name of ["types", "lock"]) {
+      const { code, stderr } = await runCli([name, "-o", "-", ...abyss]);
+      expect(stderr).not.toContain("call stack");
+      expect([0, 4]).toContain(code);
+    }
     const locked = await runCli(["lock", "-o", join(folder, "a.json"), ...words]);
     expect(locked.code).toBe(0);
     expect((await runCli(["diff", join(folder, "a.json"), ...words])).stdout).toBe("");

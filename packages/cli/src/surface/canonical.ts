@@ -1,5 +1,6 @@
 // One text for one JSON value: members in the order of their names, two spaces, a line feed at the end; and its digest.
 import { createHash } from "node:crypto";
+import { Failure } from "../failure.ts";
 
 /** Deeper values are no tool surface, and would exhaust the stack of whoever walks them. */
 export const maxDepth = 200;
@@ -22,7 +23,12 @@ export function isSameJson(a: unknown, b: unknown): boolean {
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function write(value: unknown, indent: string): string {
-  if (indent.length > maxDepth * 2) throw new RangeError(`JSON nested more than ${maxDepth} deep`);
+  if (indent.length > maxDepth * 2) {
+    throw new Failure("protocol", `What the server shows is nested more than ${maxDepth} deep`, {
+      code: "too_deep",
+      hint: "No client should have to read that: tell whoever makes the server.",
+    });
+  }
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   const inner = `${indent}  `;
   const lines = Array.isArray(value)
