@@ -33,5 +33,14 @@ export const commands: readonly CommandRow[] = [
   row("Call", "subscribe", "Watch resources and lists of a server change", () => import("./commands/subscribe.ts")),
   row("Check", "record", "Record a conversation between a host and a server", () => import("./commands/record.ts")),
   row("Check", "replay", "Play a recorded conversation as a server or a client", () => import("./commands/replay.ts")),
+  row(
+    "Check",
+    "lock",
+    "Write down all that a server shows, to see later what changed",
+    () => import("./commands/lock.ts"),
+  ),
+  row("Check", "diff", "Compare two servers, or a server with its lock file", () => import("./commands/diff.ts")),
+  row("Write", "new", "Begin a server in TypeScript, with a test", () => import("./commands/new.ts")),
+  row("Write", "types", "Write TypeScript types and a typed client for a server", () => import("./commands/typing.ts")),
   row("Shell", "version", "Show the version and the revisions of MCP it speaks", () => import("./commands/version.ts")),
 ];
