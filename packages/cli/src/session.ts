@@ -114,10 +114,18 @@ async function toTarget(
   output: SessionInvocation["output"],
 ): Promise<Opened> {
   if (spec.kind === "file") {
-    const { loadServer } = await import("./load/server.ts");
+    const [{ loadServer }, { divertStdout }] = await Promise.all([
+      import("./load/server.ts"),
+      import("./load/stdout.ts"),
+    ]);
+    const release = divertStdout();
     const { server, library } = await loadServer(spec);
     const { memoryTarget } = await library.import<typeof import("plenum/memory")>("plenum/memory");
-    return { target: memoryTarget(server), connect: library.connect, close: async () => server.close?.() };
+    const close = async (): Promise<void> => {
+      await server.close?.();
+      release();
+    };
+    return { target: memoryTarget(server), connect: library.connect, close };
   }
   const { connect } = await import("plenum");
   if (spec.kind === "command") {
