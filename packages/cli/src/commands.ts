@@ -20,5 +20,11 @@ const row = (group: CommandRow["group"], name: string, summary: string, load: Co
 export const commands: readonly CommandRow[] = [
   row("Call", "list", "List the tools, resources and prompts of a server", () => import("./commands/list.ts")),
   row("Call", "call", "Call a tool", () => import("./commands/call.ts")),
+  row(
+    "Check",
+    "doctor",
+    "Look for faults of a server, and say what to do about them",
+    () => import("./commands/doctor.ts"),
+  ),
   row("Shell", "version", "Show the version and the revisions of MCP it speaks", () => import("./commands/version.ts")),
 ];

@@ -1,0 +1,130 @@
+// What checks stand on: the target, one connection that is kept open, and what was seen of one in each revision.
+import type { Revision } from "plenum";
+import type { HttpAuth } from "plenum/http/client";
+import type { Opened } from "../session.ts";
+import type { TargetSpec } from "../target/spec.ts";
+import type { ByHand } from "./by-hand.ts";
+import type { Prober } from "./http-probe.ts";
+import {
+  type Attempt,
+  beginVisit,
+  capabilityOf,
+  listNames,
+  type Record,
+  type Visit,
+  type VisitOptions,
+} from "./visit.ts";
+import { wrongQuestions } from "./wrong-questions.ts";
+
+/** One try to connect, in one revision or without saying which. */
+export interface Stay {
+  /** Undefined: what both sides agree on. */
+  readonly asked: Revision | undefined;
+  readonly record: Record;
+  /** Undefined where there was no connection to be had. */
+  readonly visit: Visit | undefined;
+  readonly error: unknown;
+}
+
+export interface Ground {
+  readonly spec: TargetSpec;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Tools that are marked read-only may be called. */
+  readonly mayCall: boolean;
+  /** The connection without a pinned revision. Throws where there is none: checks that need none say so in their record. */
+  readonly main: Visit;
+  readonly first: Stay;
+  /** The first, and one for each revision. */
+  readonly stays: readonly Stay[];
+  /** The server as a process that is spoken to by hand: the one that lives, else a new one. For targets on stdio. */
+  byHand(): Promise<ByHand>;
+  /** Sends single requests over HTTP. For targets at a URL. */
+  prober(): Promise<Prober>;
+  /** Opens one more connection. */
+  visit(revision: Revision): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+export interface GroundOptions extends Omit<VisitOptions, "revision" | "connect"> {
+  /** Speak this and no other. */
+  readonly pinned: Revision | undefined;
+  readonly spec: TargetSpec;
+  readonly opened: Opened;
+  /** What gives leave to single requests, for targets at a URL. */
+  readonly auth: () => Promise<HttpAuth | undefined>;
+  readonly mayCall: boolean;
+  /** Newest first; none where no check looks at them. */
+  readonly revisions: readonly Revision[];
+  readonly onProgress: (text: string) => void;
+}
+
+/** Connects once without a revision, and once in each. Rejects only when the user gives up. */
+export async function createGround(options: GroundOptions): Promise<Ground> {
+  const { spec, opened, timeoutMs, signal, mayCall, revisions, onProgress } = options;
+  const closings: Promise<unknown>[] = [];
+  const begin = (revision: Revision | undefined): Attempt =>
+    beginVisit(opened.target, { ...options, revision, connect: opened.connect });
+  const stay = async (asked: Revision | undefined): Promise<Stay> => {
+    const { record, opened: opening } = begin(asked);
+    try {
+      return { asked, record, visit: await opening, error: undefined };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { asked, record, visit: undefined, error };
+    }
+  };
+  onProgress(`Connecting to ${spec.name} …`);
+  const first = await stay(options.pinned);
+  const stays = [first];
+  for (const revision of revisions) {
+    onProgress(`Connecting in ${revision} …`);
+    const one = await stay(revision);
+    stays.push(one);
+    if (!one.visit) continue;
+    await tour(one.visit);
+    // It may take its time to end, and nobody waits for it.
+    closings.push(one.visit.close().catch(() => {}));
+  }
+  let hand: ByHand | undefined;
+  let probing: Promise<Prober> | undefined;
+  return {
+    spec,
+    timeoutMs,
+    signal,
+    mayCall,
+    first,
+    stays,
+    get main() {
+      if (!first.visit) throw new Error("There is no connection");
+      return first.visit;
+    },
+    async byHand() {
+      if (hand && !hand.isOver) return hand;
+      if (spec.kind !== "command" || !first.visit) throw new Error("Only a process is spoken to by hand");
+      const { startByHand } = await import("./by-hand.ts");
+      hand = await startByHand(spec, first.visit.revision, timeoutMs);
+      return hand;
+    },
+    prober() {
+      probing ??= (async () => {
+        if (spec.kind !== "url") throw new Error("Only a server at a URL is sent single requests");
+        const { createProber } = await import("./http-probe.ts");
+        const revision = first.visit?.revision ?? "2025-11-25";
+        return createProber({ spec, auth: await options.auth(), revision, timeoutMs, signal });
+      })();
+      return probing;
+    },
+    visit: (revision) => begin(revision).opened,
+    async close() {
+      closings.push(hand?.kill() ?? Promise.resolve(), first.visit?.close().catch(() => {}) ?? Promise.resolve());
+      await Promise.all(closings);
+    },
+  };
+}
+
+/** Asks for what every revision answers in its own way: what came is looked at by the checks of messages and errors. */
+async function tour(visit: Visit): Promise<void> {
+  for (const name of listNames) if (visit.declares(capabilityOf[name])) await visit.list(name);
+  for (const ask of Object.values(wrongQuestions)) await ask(visit);
+}
