@@ -1,12 +1,14 @@
 // What checks stand on: the target, one connection that is kept open, and what was seen of one in each revision.
-import type { Revision } from "plenum";
+import type { JsonObject, Revision } from "plenum";
 import type { HttpAuth } from "plenum/http/client";
 import type { Opened } from "../session.ts";
 import type { TargetSpec } from "../target/spec.ts";
 import type { ByHand } from "./by-hand.ts";
 import type { Prober } from "./http-probe.ts";
 import {
+  type Answer,
   type Attempt,
+  askAlone,
   beginVisit,
   capabilityOf,
   listNames,
@@ -41,6 +43,8 @@ export interface Ground {
   byHand(): Promise<ByHand>;
   /** Sends single requests over HTTP. For targets at a URL. */
   prober(): Promise<Prober>;
+  /** One request on a connection of its own, the first that is sent. */
+  askAlone(message: JsonObject & { readonly id: string }): Promise<Answer>;
   /** Opens one more connection. */
   visit(revision: Revision): Promise<Visit>;
   close(): Promise<void>;
@@ -77,7 +81,9 @@ export async function createGround(options: GroundOptions): Promise<Ground> {
   onProgress(`Connecting to ${spec.name} …`);
   const first = await stay(options.pinned);
   const stays = [first];
-  for (const revision of revisions) {
+  // Who settles on a revision with sessions was asked for the one without them before.
+  const isSettled = first.visit?.isStateless === false;
+  for (const revision of revisions.filter((one) => !isSettled || one < "2026-07-28")) {
     onProgress(`Connecting in ${revision} …`);
     const one = await stay(revision);
     stays.push(one);
@@ -111,10 +117,13 @@ export async function createGround(options: GroundOptions): Promise<Ground> {
         if (spec.kind !== "url") throw new Error("Only a server at a URL is sent single requests");
         const { createProber } = await import("./http-probe.ts");
         const revision = first.visit?.revision ?? "2025-11-25";
-        return createProber({ spec, auth: await options.auth(), revision, timeoutMs, signal });
+        const sessioned = stays.flatMap(({ visit }) => (visit && !visit.isStateless ? [visit.revision] : []));
+        const [newest] = sessioned.sort().reverse();
+        return createProber({ spec, auth: await options.auth(), revision, sessioned: newest, timeoutMs, signal });
       })();
       return probing;
     },
+    askAlone: (message) => askAlone(opened.target, message, timeoutMs),
     visit: (revision) => begin(revision).opened,
     async close() {
       closings.push(hand?.kill() ?? Promise.resolve(), first.visit?.close().catch(() => {}) ?? Promise.resolve());
@@ -126,5 +135,6 @@ export async function createGround(options: GroundOptions): Promise<Ground> {
 /** Asks for what every revision answers in its own way: what came is looked at by the checks of messages and errors. */
 async function tour(visit: Visit): Promise<void> {
   for (const name of listNames) if (visit.declares(capabilityOf[name])) await visit.list(name);
+  if (!visit.isStateless) await visit.askOnce("ping");
   for (const ask of Object.values(wrongQuestions)) await ask(visit);
 }

@@ -47,6 +47,8 @@ export interface ProberOptions {
   readonly auth: HttpAuth | undefined;
   /** What the server speaks. */
   readonly revision: string;
+  /** The newest that it speaks of those with sessions. */
+  readonly sessioned: string | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -58,7 +60,7 @@ export function isLoopbackHost(hostname: string): boolean {
   return loopback.test(hostname);
 }
 
-export function createProber({ spec, auth, revision, timeoutMs, signal }: ProberOptions): Prober {
+export function createProber({ spec, auth, revision, sessioned, timeoutMs, signal }: ProberOptions): Prober {
   const server = new URL(spec.url);
   const isStateless = revision >= "2026-07-28";
   const send = async ({
@@ -81,11 +83,11 @@ export function createProber({ spec, auth, revision, timeoutMs, signal }: Prober
     send,
     opening,
     async openSession() {
-      if (isStateless) return undefined;
-      const answer = await send(opening());
+      if (sessioned === undefined) return undefined;
+      const answer = await send(toInitialize(sessioned));
       const id = answer.headers["mcp-session-id"];
       if (typeof id !== "string") return undefined;
-      const about = { "mcp-session-id": id, ...(revision >= "2025-06-18" && { "mcp-protocol-version": revision }) };
+      const about = { "mcp-session-id": id, ...(sessioned >= "2025-06-18" && { "mcp-protocol-version": sessioned }) };
       await send({ headers: about, body: toText({ method: "notifications/initialized" }) });
       return { id, headers: about, end: () => send({ method: "DELETE", headers: about }) };
     },

@@ -45,8 +45,16 @@ export function formatText(entries: readonly Entry[], { paint, isUnicode, maxFin
   const lines: string[] = [];
   for (const [topic, own] of groupBy(entries, ({ check }) => topicOf(check))) {
     lines.push(paint("bold", topic));
-    for (const [, ofCheck] of groupBy(own, ({ check }) => check.id))
+    // Of what is not there nothing can be said: one line for all that look at it.
+    const idle = groupBy(
+      own.filter(({ status }) => status === "skipped"),
+      ({ message }) => message,
+    );
+    const isTold = ({ status, message }: Entry): boolean => status !== "skipped" || idle.get(message)?.length === 1;
+    for (const [, ofCheck] of groupBy(own.filter(isTold), ({ check }) => check.id))
       lines.push(...formatCheck(ofCheck, marks, paint, maxFindings));
+    for (const [why, { length }] of idle)
+      if (length > 1) lines.push(paint("dim", `  ${marks.skipped} ${length} checks skipped: ${toHarmless(why)}`));
     lines.push("");
   }
   lines.push(formatTotal(entries, paint));

@@ -192,6 +192,36 @@ function createVisit(record: Record, client: Client, askBy: Visit["askBy"]): Vis
   ) as Visit;
 }
 
+/** The answer to one request on a channel of its own, without a client that has spoken before. */
+export async function askAlone(
+  target: Target,
+  message: JsonObject & { readonly id: string },
+  timeoutMs: number,
+): Promise<Answer> {
+  const channel = await target.open();
+  try {
+    return await new Promise<Answer>((resolve) => {
+      const give = (answer: Answer): void => {
+        clearTimeout(timer);
+        resolve(answer);
+      };
+      const timer = setTimeout(() => give({ kind: "none", why: `no answer in ${timeoutMs / 1000} s` }), timeoutMs);
+      channel.open({
+        receive(incoming) {
+          const all = incoming.kind === "batch" ? incoming.members : [incoming];
+          for (const one of all) if (idOf(one) === message.id) give(toAnswer(one));
+        },
+        failed: (_, cause) => give({ kind: "none", why: reasonOf(cause) }),
+        closed: (cause) =>
+          give({ kind: "none", why: cause === undefined ? "the connection was closed" : reasonOf(cause) }),
+      });
+      channel.send(message as unknown as Message);
+    });
+  } finally {
+    channel.close();
+  }
+}
+
 /** What every request of the stateless era says of its client. */
 export function statelessMeta(revision: string): JsonObject {
   return {

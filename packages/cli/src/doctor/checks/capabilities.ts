@@ -2,6 +2,7 @@
 import { type Check, type Finding, found, skip } from "../check.ts";
 import type { Ground } from "../ground.ts";
 import { capabilityOf, describeAnswer, type ListName, listMethods, listNames, type Visit } from "../visit.ts";
+import { countOf } from "../words.ts";
 
 const isOptional: ListName = "resourceTemplates";
 
@@ -19,17 +20,17 @@ async function judgeLists({ main }: Ground) {
     } else if (!Array.isArray(answer.result[name])) {
       findings.push({ message: `The result of ${where} has no list "${name}".`, where });
     } else {
-      counts.push(`${items.length} ${words[name]}${pages > 1 ? ` in ${pages} pages` : ""}`);
+      counts.push(`${countOf(items.length, words[name])}${pages > 1 ? ` in ${pages} pages` : ""}`);
     }
   }
   return found(findings, counts.join(", ") || "it declares no lists");
 }
 
 const words: { readonly [N in ListName]: string } = {
-  tools: "tools",
-  resources: "resources",
-  resourceTemplates: "templates",
-  prompts: "prompts",
+  tools: "tool",
+  resources: "resource",
+  resourceTemplates: "template",
+  prompts: "prompt",
 };
 
 async function judgeUndeclared({ main }: Ground) {
@@ -41,7 +42,7 @@ async function judgeUndeclared({ main }: Ground) {
   ].filter(([capability]) => !main.declares(capability) && isInRevision(capability, main));
   for (const [capability, method, params] of others) {
     const answer = await main.ask(method, params);
-    if (answer.kind === "error" || (answer.kind === "result" && isNothing(answer.result))) continue;
+    if (answer.kind === "error" || (answer.kind === "result" && isNothing(answer.result, method))) continue;
     findings.push(
       answer.kind === "result"
         ? { message: `It does not declare ${capability}, but answers ${method}.`, where: method }
@@ -52,8 +53,9 @@ async function judgeUndeclared({ main }: Ground) {
 }
 
 /** A server that has nothing may say so. */
-function isNothing(result: object): boolean {
-  return Object.values(result).every((value) => !Array.isArray(value) || value.length === 0);
+function isNothing(result: object, method: string): boolean {
+  const lists = Object.values(result).filter(Array.isArray);
+  return method.endsWith("/list") && lists.every(({ length }) => length === 0);
 }
 
 /** Completions were not declared in the first revision. */

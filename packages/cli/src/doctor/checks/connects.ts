@@ -1,7 +1,7 @@
 // Whether and how the server can be connected to: revisions, time, how it says who it is.
 import { type Check, type Finding, found, skip } from "../check.ts";
 import type { Stay } from "../ground.ts";
-import { describeAnswer, isObject, reasonOf } from "../visit.ts";
+import { describeAnswer, reasonOf } from "../visit.ts";
 
 const slowMs = 3000;
 const tooSlowMs = 10_000;
@@ -76,21 +76,17 @@ export const connectsChecks: readonly Check[] = [
     severity: "error",
     remedy: "Answer initialize with the client's revision only if the server speaks it; else with its own newest.",
     async run(ground) {
-      const last = ground.stays.find(({ asked, visit }) => visit && (asked ?? visit.revision) < "2026-07-28")?.visit;
-      if (!last) return skip("it speaks no revision with initialize");
-      const visit = await ground.visit(last.revision);
-      try {
-        const clientInfo = { name: "plenum-doctor", version: "0" };
-        const params = { protocolVersion: "1999-01-01", capabilities: {}, clientInfo };
-        const answer = await visit.askBy({ jsonrpc: "2.0", id: "doctor-version", method: "initialize", params });
-        if (answer.kind !== "result") return found([], `refuses it: ${describeAnswer(answer)}`);
-        const { protocolVersion } = answer.result;
-        if (protocolVersion !== "1999-01-01") return found([], `answers ${String(protocolVersion)}`);
-        return found([{ message: "It claims to speak 1999-01-01: it repeats whatever revision it is asked for." }]);
-      } finally {
-        // Nobody waits for the end of its process.
-        visit.close().catch(() => {});
-      }
+      const isSessioned = ground.stays.some(({ visit }) => visit?.isStateless === false);
+      if (!isSessioned) return skip("it speaks no revision with initialize");
+      const clientInfo = { name: "plenum-doctor", version: "0" };
+      const params = { protocolVersion: "1999-01-01", capabilities: {}, clientInfo };
+      const answer = await ground.askAlone({ jsonrpc: "2.0", id: "doctor-version", method: "initialize", params });
+      if (answer.kind === "none")
+        return found([{ message: `It is not answered: ${answer.why}.`, severity: "warning" }]);
+      if (answer.kind === "error") return found([], `refuses it: ${describeAnswer(answer)}`);
+      const { protocolVersion } = answer.result;
+      if (protocolVersion !== "1999-01-01") return found([], `answers ${String(protocolVersion)}`);
+      return found([{ message: "It claims to speak 1999-01-01: it repeats whatever revision it is asked for." }]);
     },
   },
   {
@@ -117,16 +113,22 @@ export const connectsChecks: readonly Check[] = [
   },
   {
     id: "connects/ping",
+    spansRevisions: true,
     title: "It answers pings",
     looksAt: "the answer to ping, in revisions that have it",
     appliesTo: "any",
     severity: "error",
     remedy: "Answer ping with an empty result at any time: clients take silence for a lost connection.",
-    async run({ main }) {
-      if (main.isStateless) return skip(`${main.revision} has no ping`);
-      const answer = await main.ask("ping");
-      if (answer.kind === "result" && isObject(answer.result)) return found([]);
-      return found([{ message: `ping was answered with ${describeAnswer(answer)}.`, revision: main.revision }]);
+    async run({ stays }) {
+      const findings: Finding[] = [];
+      const sessioned = stays.flatMap(({ visit }) => (visit && !visit.isStateless ? [visit] : []));
+      if (sessioned.length === 0) return skip("it speaks no revision with ping");
+      for (const visit of sessioned) {
+        const answer = await visit.askOnce("ping");
+        if (answer.kind === "result" || findings.some(({ revision }) => revision === visit.revision)) continue;
+        findings.push({ message: `ping was answered with ${describeAnswer(answer)}.`, revision: visit.revision });
+      }
+      return found(findings);
     },
   },
 ];

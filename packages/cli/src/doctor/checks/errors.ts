@@ -108,21 +108,24 @@ const malformed: readonly JsonObject[] = [
   { params: { name: { toString: null }, arguments: null } },
 ];
 
+/** Many servers do not answer them at all: it is not worth a long wait. */
+const malformedMs = 1000;
+
 async function judgeMalformed(ground: Ground) {
   const { main } = ground;
   // Over HTTP what is wrong is refused as a whole, and a session may end with it: it is spoken to in one of its own.
   const visit = await ground.visit(main.revision);
   try {
     const method = main.declares("tools") ? "tools/call" : "initialize";
-    const silent: string[] = [];
-    for (const [place, { params }] of malformed.entries()) {
+    const asked = malformed.map(async ({ params }, place) => {
       const all = isObject(params) && visit.isStateless ? { ...params, _meta: statelessMeta(visit.revision) } : params;
-      const id = `doctor-malformed-${place}`;
-      const answer = await visit.askBy({ jsonrpc: "2.0", id, method, params: all }, Math.min(2000, ground.timeoutMs));
-      if (answer.kind === "result" && answer.result.isError !== true)
-        return found([{ message: `${method} with params ${JSON.stringify(params)} succeeds.`, where: method }]);
-      if (answer.kind === "none") silent.push(JSON.stringify(params));
-    }
+      const message = { jsonrpc: "2.0", id: `doctor-malformed-${place}`, method, params: all };
+      return [JSON.stringify(params), await visit.askBy(message, Math.min(malformedMs, ground.timeoutMs))] as const;
+    });
+    const answers = await Promise.all(asked);
+    const taken = answers.find(([, answer]) => answer.kind === "result" && answer.result.isError !== true);
+    if (taken) return found([{ message: `${method} with params ${taken[0]} succeeds.`, where: method }]);
+    const silent = answers.flatMap(([params, answer]) => (answer.kind === "none" ? [params] : []));
     if (!(await visit.isAlive()))
       return found([{ message: "Malformed params end the server: it does not answer any more.", where: method }]);
     if (silent.length === 0) return found([]);

@@ -43,7 +43,7 @@ async function inSession(
 ): Promise<Verdict> {
   const prober = await ground.prober();
   const session = await prober.openSession();
-  if (!session) return skip("it gives its sessions no id");
+  if (!session) return skip("it opens no sessions with an id");
   try {
     return await run(prober, session);
   } finally {
@@ -141,7 +141,7 @@ const judgeVersion = async (ground: Ground): Promise<Verdict> => {
   if (revision < "2025-06-18") return skip(`${revision} does not have the header`);
   const prober = await ground.prober();
   const session = isStateless ? undefined : await prober.openSession();
-  if (!isStateless && !session) return skip("it gives its sessions no id");
+  if (!isStateless && !session) return skip("it opens no sessions with an id");
   const opening = session ? { headers: session.headers, body: question } : prober.opening();
   const probe = { ...opening, headers: { ...opening.headers, "mcp-protocol-version": "1999-01-01" } };
   const status = await statusOf(prober, probe);
@@ -172,7 +172,7 @@ function isNext(first: string, second: string): boolean {
 const judgeEnd = async (ground: Ground): Promise<Verdict> => {
   const prober = await ground.prober();
   const session = await prober.openSession();
-  if (!session) return skip("it gives its sessions no id");
+  if (!session) return skip("it opens no sessions with an id");
   const where = `DELETE ${prober.url.pathname}`;
   let ended: ProbeAnswer;
   try {
@@ -239,6 +239,7 @@ export const httpProtocolChecks: readonly Check[] = [
   {
     ...usual,
     id: "http/unknown-session",
+    spansRevisions: true,
     title: "A session that it does not know is 404",
     looksAt: "a request with a made-up Mcp-Session-Id",
     severity: "warning",
@@ -248,6 +249,7 @@ export const httpProtocolChecks: readonly Check[] = [
   {
     ...usual,
     id: "http/missing-session",
+    spansRevisions: true,
     title: "A request without its session is refused",
     looksAt: "a request without Mcp-Session-Id, where the server gives one",
     severity: "warning",
@@ -265,6 +267,7 @@ export const httpProtocolChecks: readonly Check[] = [
   {
     ...usual,
     id: "http/session-id",
+    spansRevisions: true,
     title: "Ids of sessions cannot be guessed",
     looksAt: "Mcp-Session-Id of two sessions",
     remedy: "Take a random one, such as crypto.randomUUID().",
@@ -273,6 +276,7 @@ export const httpProtocolChecks: readonly Check[] = [
   {
     ...usual,
     id: "http/session-end",
+    spansRevisions: true,
     title: "Clients can end their sessions",
     looksAt: "DELETE, and a request after it",
     severity: "note",

@@ -4,7 +4,8 @@ import { compileJsonSchema } from "plenum/schema";
 import type { Check, Finding } from "../check.ts";
 import { findRecursion, type SchemaNode, walkSchema } from "../schema-walk.ts";
 import { isObject, reasonOf, toObject } from "../visit.ts";
-import { countOf, eachTool, overTools, whereOf } from "./tools.ts";
+import { countOf } from "../words.ts";
+import { eachTool, overTools, whereOf } from "./tools.ts";
 
 type Fault = Omit<Finding, "where">;
 
@@ -278,7 +279,7 @@ const models: readonly Check[] = [
       const depth = Math.max(...nodes.map((node) => node.depth));
       if (count > 100)
         return {
-          message: `${countOf(count, "property").replace("propertys", "properties")}: strict mode of OpenAI's older models takes 100, and models fill in long forms badly.`,
+          message: `${countOf(count, "property", "properties")}: strict mode of OpenAI's older models takes 100, and models fill in long forms badly.`,
         };
       if (depth > 5)
         return { message: `It is nested ${depth} levels deep: strict mode of OpenAI's older models takes 5.` };

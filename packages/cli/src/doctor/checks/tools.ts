@@ -3,6 +3,7 @@ import type { JsonObject } from "plenum";
 import { type Check, type Finding, found, skip, type Verdict } from "../check.ts";
 import type { Ground } from "../ground.ts";
 import { isObject, toObject } from "../visit.ts";
+import { countOf } from "../words.ts";
 
 /** Looks at the tools; without any there is nothing to look at. */
 export function overTools(look: (tools: readonly JsonObject[], ground: Ground) => readonly Finding[]): Check["run"] {
@@ -85,10 +86,6 @@ function judgeAnnotations(tools: readonly JsonObject[]): Finding[] {
     findings.push({ message, where: bare.slice(0, 5).map(nameOf).join(", ") });
   }
   return findings;
-}
-
-export function countOf(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
 const usual = { appliesTo: "any", severity: "error" } as const;
