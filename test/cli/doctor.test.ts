@@ -229,6 +229,15 @@ describe("faults", () => {
     expect(JSON.stringify(entries)).not.toContain("0123456789");
   });
 
+  test("of a process that dies of a call: the other checks go on", async () => {
+    const { failed, find, entries } = await diagnose(["--only", "errors,tools,resources", ...onStdio("mortal")]);
+    expect(failed).toEqual(["errors/unknown-tool", "errors/missing-argument"]);
+    expect(find("errors/unknown-tool")?.message).toContain("The server ended while this was checked");
+    expect(
+      entries.filter(({ check }) => /^(tools|resources)/.test(check)).every(({ status }) => status === "passed"),
+    ).toBe(true);
+  });
+
   test("of a process that leaves another behind", async () => {
     const { find } = await diagnose(["--only", "stdio/exit", ...onStdio("orphans")]);
     expect(find("stdio/exit")).toMatchObject({

@@ -1,6 +1,6 @@
 // A server's process that is spoken to line by line, so that it can be sent what no client sends, and watched as it ends.
 import type { JsonObject, Revision } from "plenum";
-import { startServer } from "plenum/stdio/client";
+import { startServer } from "plenum/stdio/process";
 import type { CommandSpec } from "../target/spec.ts";
 import { isObject, statelessMeta } from "./visit.ts";
 

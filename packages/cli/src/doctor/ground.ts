@@ -37,6 +37,8 @@ export interface Ground {
   /** The connection without a pinned revision. Throws where there is none: checks that need none say so in their record. */
   readonly main: Visit;
   readonly first: Stay;
+  /** Whether the server ended meanwhile; then there is a new connection, if one is to be had. */
+  reopen(): Promise<boolean>;
   /** The first, and one for each revision. */
   readonly stays: readonly Stay[];
   /** The server as a process that is spoken to by hand: the one that lives, else a new one. For targets on stdio. */
@@ -65,7 +67,7 @@ export interface GroundOptions extends Omit<VisitOptions, "revision" | "connect"
 
 /** Connects once without a revision, and once in each. Rejects only when the user gives up. */
 export async function createGround(options: GroundOptions): Promise<Ground> {
-  const { spec, opened, timeoutMs, signal, mayCall, revisions, onProgress } = options;
+  const { spec, opened, signal, revisions, onProgress } = options;
   const closings: Promise<unknown>[] = [];
   const begin = (revision: Revision | undefined): Attempt =>
     beginVisit(opened.target, { ...options, revision, connect: opened.connect });
@@ -78,22 +80,44 @@ export async function createGround(options: GroundOptions): Promise<Ground> {
       return { asked, record, visit: undefined, error };
     }
   };
-  onProgress(`Connecting to ${spec.name} …`);
-  const first = await stay(options.pinned);
-  const stays = [first];
-  // Who settles on a revision with sessions was asked for the one without them before.
-  const isSettled = first.visit?.isStateless === false;
-  for (const revision of revisions.filter((one) => !isSettled || one < "2026-07-28")) {
-    onProgress(`Connecting in ${revision} …`);
-    const one = await stay(revision);
-    stays.push(one);
-    if (!one.visit) continue;
-    await tour(one.visit);
-    // It may take its time to end, and nobody waits for it.
-    closings.push(one.visit.close().catch(() => {}));
+  const stays: Stay[] = [];
+  const closeAll = (): Promise<unknown> => Promise.all([...closings, first?.visit?.close().catch(() => {})]);
+  let first: Stay | undefined;
+  try {
+    onProgress(`Connecting to ${spec.name} …`);
+    first = await stay(options.pinned);
+    stays.push(first);
+    // Who settles on a revision with sessions was asked for the one without them before.
+    const isSettled = first.visit?.isStateless === false;
+    for (const revision of revisions.filter((one) => !isSettled || one < "2026-07-28")) {
+      onProgress(`Connecting in ${revision} …`);
+      const one = await stay(revision);
+      stays.push(one);
+      if (!one.visit) continue;
+      try {
+        await tour(one.visit);
+      } finally {
+        // It may take its time to end, and nobody waits for it.
+        closings.push(one.visit.close().catch(() => {}));
+      }
+    }
+  } catch (error) {
+    await closeAll();
+    throw error;
   }
+  return toGround(options, first, stays, begin, closeAll);
+}
+
+function toGround(
+  { spec, opened, auth, timeoutMs, signal, mayCall }: GroundOptions,
+  first: Stay,
+  stays: readonly Stay[],
+  begin: (revision: Revision | undefined) => Attempt,
+  closeAll: () => Promise<unknown>,
+): Ground {
   let hand: ByHand | undefined;
   let probing: Promise<Prober> | undefined;
+  let main = first.visit;
   return {
     spec,
     timeoutMs,
@@ -102,8 +126,13 @@ export async function createGround(options: GroundOptions): Promise<Ground> {
     first,
     stays,
     get main() {
-      if (!first.visit) throw new Error("There is no connection");
-      return first.visit;
+      if (!main) throw new Error("There is no connection");
+      return main;
+    },
+    async reopen() {
+      if (!main?.isOver) return false;
+      main = await begin(first.asked).opened;
+      return true;
     },
     async byHand() {
       if (hand && !hand.isOver) return hand;
@@ -119,15 +148,14 @@ export async function createGround(options: GroundOptions): Promise<Ground> {
         const revision = first.visit?.revision ?? "2025-11-25";
         const sessioned = stays.flatMap(({ visit }) => (visit && !visit.isStateless ? [visit.revision] : []));
         const [newest] = sessioned.sort().reverse();
-        return createProber({ spec, auth: await options.auth(), revision, sessioned: newest, timeoutMs, signal });
+        return createProber({ spec, auth: await auth(), revision, sessioned: newest, timeoutMs, signal });
       })();
       return probing;
     },
     askAlone: (message) => askAlone(opened.target, message, timeoutMs),
     visit: (revision) => begin(revision).opened,
     async close() {
-      closings.push(hand?.kill() ?? Promise.resolve(), first.visit?.close().catch(() => {}) ?? Promise.resolve());
-      await Promise.all(closings);
+      await Promise.all([hand?.kill(), main?.close().catch(() => {}), closeAll()]);
     },
   };
 }

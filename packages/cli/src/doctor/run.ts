@@ -47,9 +47,22 @@ export async function runChecks(
   for (const check of selected.filter((one) => isAbout(one, ground.spec.kind))) {
     ground.signal.throwIfAborted();
     onProgress(`Checking ${check.id} …`);
-    entries.push(...toEntries(check, await runOne(check, ground)));
+    const verdict = await runOne(check, ground);
+    entries.push(...toEntries(check, (await reopen(ground)) ?? verdict));
   }
   return entries;
+}
+
+/** One who dies of a check is started again for the next, and that is what there is to say. */
+async function reopen(ground: Ground): Promise<Verdict | undefined> {
+  const remedy = "Start the server by itself, send it what this check looks at, and read what it writes to stderr.";
+  const message = "The server ended while this was checked, or closed the connection.";
+  try {
+    return (await ground.reopen()) ? { findings: [{ message, severity: "error", remedy }] } : undefined;
+  } catch {
+    ground.signal.throwIfAborted();
+    return { findings: [{ message: `${message} It does not start again.`, severity: "error", remedy }] };
+  }
 }
 
 async function runOne(check: Check, ground: Ground): Promise<Verdict> {
@@ -57,8 +70,11 @@ async function runOne(check: Check, ground: Ground): Promise<Verdict> {
     return { findings: [], skipped: "there is no connection" };
   const limitMs = Math.max(10_000, ground.timeoutMs * maxRequests);
   let timer: NodeJS.Timeout | undefined;
+  let stop: (() => void) | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`it was not done in ${limitMs / 1000} s`)), limitMs);
+    stop = () => reject(ground.signal.reason);
+    ground.signal.addEventListener("abort", stop);
   });
   try {
     return await Promise.race([(async () => check.run(ground))(), late]);
@@ -68,6 +84,7 @@ async function runOne(check: Check, ground: Ground): Promise<Verdict> {
     return { findings: [{ message: `This could not be checked: ${reasonOf(error)}.`, severity: "warning" }] };
   } finally {
     clearTimeout(timer);
+    if (stop) ground.signal.removeEventListener("abort", stop);
   }
 }
 

@@ -6,8 +6,8 @@ import { type Message, type Single, type TapEvent, tapChannel } from "plenum/tap
 export type Answer =
   | { readonly kind: "result"; readonly result: JsonObject }
   | { readonly kind: "error"; readonly code: number; readonly message: string }
-  /** It did not come. */
-  | { readonly kind: "none"; readonly why: string };
+  /** It did not come. `isUnsent`: the connection was closed before it was asked for, by something else. */
+  | { readonly kind: "none"; readonly why: string; readonly isUnsent?: boolean };
 
 /** All of a list, as far as it could be had. */
 export interface Listing {
@@ -41,9 +41,10 @@ export const capabilityOf: { readonly [N in ListName]: "tools" | "resources" | "
 /** What was seen of a connection, whether it came to be or not. */
 export interface Record {
   readonly events: readonly TapEvent[];
-  readonly warnings: readonly string[];
   /** From the start until the first message of the server; undefined while there is none. */
   readonly firstAnswerMs: number | undefined;
+  /** It is closed, from either side. */
+  readonly isOver: boolean;
 }
 
 export interface Visit extends Record {
@@ -87,14 +88,15 @@ export interface Attempt {
 /** Begins a visit. `opened` rejects when there is no connection to be had; what was seen until then is in `record`. */
 export function beginVisit(target: Target, options: VisitOptions): Attempt {
   const events: TapEvent[] = [];
-  const warnings: string[] = [];
   const startedAt = Date.now();
   const record: Record = {
     events,
-    warnings,
     get firstAnswerMs() {
       const first = events.find((event) => event.kind === "received");
       return first && first.at - startedAt;
+    },
+    get isOver() {
+      return events.at(-1)?.kind === "closed";
     },
   };
   let channel: Channel | undefined;
@@ -137,8 +139,8 @@ export function beginVisit(target: Target, options: VisitOptions): Attempt {
       }, timeoutMs);
       options.signal.addEventListener("abort", stop, { once: true });
       waiting.set(message.id, give);
-      const isOver = events.at(-1)?.kind === "closed";
-      if (!channel || isOver) settle(message.id, { kind: "none", why: "the connection was closed" });
+      if (!channel || record.isOver)
+        settle(message.id, { kind: "none", why: "the connection was closed", isUnsent: true });
       else channel.send(message as unknown as Message);
     });
   const { revision } = options;
@@ -147,7 +149,8 @@ export function beginVisit(target: Target, options: VisitOptions): Attempt {
       ...options.client,
       ...(revision !== undefined && { revision }),
       restart: false,
-      onWarning: (problem) => warnings.push(problem),
+      // What it would warn of is looked for by the checks.
+      onWarning: () => {},
     })
     .then((client) => createVisit(record, client, askBy));
   return { record, opened };

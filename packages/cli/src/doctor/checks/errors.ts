@@ -11,9 +11,10 @@ type Judge = (answer: Answer, visit: Visit) => Omit<Finding, "revision"> | undef
 async function judgeAll(ground: Ground, name: keyof typeof wrongQuestions, judge: Judge): Promise<Finding[]> {
   const seen = new Map<string, Finding & { revisions: string[] }>();
   for (const { visit } of ground.stays) {
-    const asked = visit && wrongQuestions[name](visit);
-    const finding = asked && judge(await asked, visit);
-    if (!finding || !visit) continue;
+    const answer = visit && (await wrongQuestions[name](visit));
+    if (!answer || (answer.kind === "none" && answer.isUnsent)) continue;
+    const finding = judge(answer, visit);
+    if (!finding) continue;
     const entry = seen.get(finding.message) ?? { ...finding, revisions: [] };
     if (!entry.revisions.includes(visit.revision)) entry.revisions.push(visit.revision);
     seen.set(finding.message, entry);

@@ -141,8 +141,7 @@ const judgeVersion = async (ground: Ground): Promise<Verdict> => {
   if (revision < "2025-06-18") return skip(`${revision} does not have the header`);
   const prober = await ground.prober();
   const session = isStateless ? undefined : await prober.openSession();
-  if (!isStateless && !session) return skip("it opens no sessions with an id");
-  const opening = session ? { headers: session.headers, body: question } : prober.opening();
+  const opening = isStateless ? prober.opening() : { headers: session?.headers, body: question };
   const probe = { ...opening, headers: { ...opening.headers, "mcp-protocol-version": "1999-01-01" } };
   const status = await statusOf(prober, probe);
   await session?.end().catch(() => {});

@@ -42,7 +42,7 @@ const combinators = ["anyOf", "oneOf", "allOf", "enum", "not", "$ref"];
 
 const geminiFormats = new Set(["enum", "date-time", "float", "double", "int32", "int64", "date", "time"]);
 
-/** Keywords that the function declarations of Gemini do not have, at a place of a schema. */
+/** Keywords that the function declarations of Gemini have not always had, at a place of a schema. */
 function strangeToGemini({ schema, path }: SchemaNode): string[] {
   const names = ["const", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "uniqueItems", "patternProperties"];
   const also = ["propertyNames", "if", "not", "contains", "dependentRequired", "dependentSchemas"];
@@ -135,7 +135,7 @@ const models: readonly Check[] = [
       const [bad] = combinators.filter((key) => root[key] !== undefined);
       if (bad === undefined) return undefined;
       return {
-        message: `${bad} stands at the root of inputSchema. OpenAI, Anthropic and Gemini refuse requests with such a tool.`,
+        message: `${bad} stands at the root of inputSchema. OpenAI, Anthropic and Gemini refuse every request that carries such a tool.`,
       };
     }),
   },
@@ -184,7 +184,7 @@ const models: readonly Check[] = [
             typesOf(node).includes("object") &&
             Object.keys(toObject(node.schema.properties)).length === 0,
         ),
-        "An object has no properties: Gemini's API refuses it, and OpenAI's strict mode lets it hold nothing.",
+        "An object has no properties: older versions of Gemini's API refuse it, and OpenAI's strict mode lets it hold nothing.",
       );
     }),
   },
@@ -204,7 +204,7 @@ const models: readonly Check[] = [
           Object.keys(schema).every((key) => key === "description" || key === "title"),
       );
       return (
-        places(lists, "A type is a list of types: Gemini's API refuses it.") ??
+        places(lists, "A type is a list of types: older versions of Gemini's API refuse it.") ??
         places(bare, "There is no type: Gemini's API and OpenAI's strict mode refuse it.")
       );
     }),
@@ -252,7 +252,7 @@ const models: readonly Check[] = [
       const path = findRecursion(root);
       return path === undefined
         ? undefined
-        : { message: `${path} leads back to itself: Gemini's API and many hosts refuse it.` };
+        : { message: `${path} leads back to itself: Gemini's API and many hosts refuse it, or cut it short.` };
     }),
   },
   {
@@ -264,7 +264,7 @@ const models: readonly Check[] = [
     run: eachInput((nodes) =>
       places(
         nodes.filter(({ schema }) => schema.$ref !== undefined),
-        "$ref is used: Gemini's function declarations and some hosts do not follow it.",
+        "$ref is used: older versions of Gemini's API, agents managed by Anthropic and some hosts do not follow it.",
       ),
     ),
   },
@@ -295,7 +295,7 @@ const models: readonly Check[] = [
     run: eachInput((nodes) =>
       places(
         nodes.filter(({ schema }) => isObject(schema.additionalProperties) || schema.additionalProperties === true),
-        "additionalProperties lets an object hold what it likes: OpenAI's strict mode refuses it, Gemini's API ignores or refuses it.",
+        "additionalProperties lets an object hold what it likes: OpenAI's strict mode refuses it, older versions of Gemini's API too.",
       ),
     ),
   },
@@ -308,7 +308,7 @@ const models: readonly Check[] = [
     run: eachInput((nodes) => {
       const names = [...new Set(nodes.flatMap(strangeToGemini))];
       if (names.length === 0) return undefined;
-      return { message: `${names.join(", ")}: not among the keywords of Gemini's function declarations.` };
+      return { message: `${names.join(", ")}: older versions of Gemini's API ignore or refuse these.` };
     }),
   },
 ];

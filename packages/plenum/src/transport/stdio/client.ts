@@ -10,11 +10,10 @@ import { createStreamChannel } from "./channel.ts";
 import { type ChildLife, createChildLife } from "./child.ts";
 import { formatCommand } from "./command.ts";
 import { type Environment, toEnvironment } from "./environment.ts";
-import { type ServerChild, startChild } from "./start.ts";
+import { startChild } from "./start.ts";
 import type { StderrMode } from "./stderr.ts";
 
 export { parseCommand } from "./command.ts";
-export type { ServerChild } from "./start.ts";
 
 export interface StdioTargetOptions {
   /** The program: a name that is looked for in PATH, or a path. No shell is involved. */
@@ -93,19 +92,6 @@ export function stdioTarget(options: StdioTargetOptions): StdioTarget {
       return Object.assign(channel, { ended, pid: child.pid as number });
     },
   };
-}
-
-/**
- * The process of a server alone, started as the target starts it: for who speaks to it by hand, and ends it too. Rejects with
- * McpError `connection_lost` when there is none to be had.
- */
-export function startServer(
-  options: Pick<StdioTargetOptions, "command" | "args" | "env" | "cwd">,
-): Promise<ServerChild> {
-  assertOptions(options);
-  const { command, args = [], env, cwd } = options;
-  const folder = cwd === undefined ? undefined : toPath(cwd);
-  return startChild({ command, args, env: toEnvironment({ ...env }), cwd: folder, isStderrIgnored: false }, () => {});
 }
 
 // Checked by the compiler: one that is missing here, or too many, does not compile.
