@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { checks } from "../../packages/cli/src/doctor/checks.ts";
+import { ensureCli } from "../house/built.ts";
 import { publishedServer } from "../interop/harness.ts";
 import { fixture, makeFolder, openTerminal, type RunOptions, runCli } from "./stage.ts";
 import { readXml } from "./xml.ts";
@@ -42,12 +43,18 @@ async function diagnose(words: readonly string[], options?: RunOptions): Promise
 const onStdio = (...faults: string[]): string[] => ["--", process.execPath, fixture("doctor/stdio.mjs"), ...faults];
 
 /** A server over HTTP with faults, until the end of the test; its port. */
-async function startHttp(...faults: string[]): Promise<number> {
-  const child: ChildProcess = spawn(process.execPath, [fixture("doctor/http.mjs"), ...faults], {
+const startHttp = (...faults: string[]): Promise<number> => startServer("doctor/http.mjs", ...faults);
+
+async function startServer(name: string, ...words: string[]): Promise<number> {
+  // What it serves with is the built library.
+  await ensureCli();
+  const child: ChildProcess = spawn(process.execPath, [fixture(name), ...words], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill());
-  const [port] = (await once(child.stdout as NodeJS.ReadableStream, "data")) as [Buffer];
+  const failed = once(child, "exit").then(([code]) => Promise.reject(new Error(`${name} ended with ${code}`)));
+  const [port] = (await Promise.race([once(child.stdout as NodeJS.ReadableStream, "data"), failed])) as [Buffer];
+  failed.catch(() => {});
   return Number(port.toString());
 }
 
@@ -100,8 +107,21 @@ describe("servers that are right", () => {
     const { code, entries, failed } = await diagnose(["--strict", "--call", urlOf(await startHttp())]);
     expect({ code, failed }).toEqual({ code: 0, failed: [] });
     expect(entries.map(({ check, status }) => ({ check, status }))).toEqual(
-      checks.filter(({ appliesTo }) => appliesTo !== "stdio").map(({ id }) => ({ check: id, status: "passed" })),
+      checks
+        .filter(({ appliesTo }) => appliesTo !== "stdio")
+        .map(({ id }) => ({ check: id, status: id === "http/header-mismatch" ? "skipped" : "passed" })),
     );
+  });
+
+  test("one of ours over HTTP, with and without sessions", async () => {
+    const { code, failed, find } = await diagnose([
+      "--only",
+      "http,connects,errors,messages",
+      urlOf(await startServer("doctor/ours-http.mjs")),
+    ]);
+    expect({ code, failed }).toEqual({ code: 0, failed: [] });
+    for (const id of ["http/header-mismatch", "http/session-id", "http/rebinding"])
+      expect(find(id)).toMatchObject({ status: "passed" });
   });
 
   test("one over HTTP that asks for a token, and says where to get it", async () => {
@@ -119,9 +139,9 @@ describe("servers that are right", () => {
 });
 
 describe("servers of others", () => {
-  test.each([
+  test.concurrent.each([
     ["everything", []],
-    ["filesystem", [makeShared()]],
+    ["filesystem", [fixture("doctor")]],
     ["memory", []],
   ])("server-%s", async (name, args) => {
     const { command, args: words } = publishedServer(name, ...args);
@@ -139,10 +159,6 @@ describe("servers of others", () => {
     for (const { status, remedy } of entries) expect(remedy !== null).toBe(status === "failed");
   });
 });
-
-function makeShared(): string {
-  return join(fixture("doctor"));
-}
 
 describe("faults", () => {
   test("of tools, schemas, resources and prompts", async () => {
@@ -215,7 +231,7 @@ describe("faults", () => {
     );
   });
 
-  test("of a process that does not stand much", async () => {
+  test.concurrent("of a process that does not stand much", async () => {
     const words = ["--only", "stdio,errors/malformed-params", "--revision", "2025-11-25", "--timeout", "2"];
     const faults = onStdio("fragile", "pieces", "exit", "secrets");
     const diagnosis = await diagnose([...words, "--env", "API_KEY=0123456789", ...faults]);
@@ -229,7 +245,7 @@ describe("faults", () => {
     expect(JSON.stringify(entries)).not.toContain("0123456789");
   });
 
-  test("of a process that dies of a call: the other checks go on", async () => {
+  test.concurrent("of a process that dies of a call: the other checks go on", async () => {
     const { failed, find, entries } = await diagnose(["--only", "errors,tools,resources", ...onStdio("mortal")]);
     expect(failed).toEqual(["errors/unknown-tool", "errors/missing-argument"]);
     expect(find("errors/unknown-tool")?.message).toContain("The server ended while this was checked");
@@ -238,7 +254,7 @@ describe("faults", () => {
     ).toBe(true);
   });
 
-  test("of a process that leaves another behind", async () => {
+  test.concurrent("of a process that leaves another behind", async () => {
     const { find } = await diagnose(["--only", "stdio/exit", ...onStdio("orphans")]);
     expect(find("stdio/exit")).toMatchObject({
       status: "failed",
@@ -246,7 +262,7 @@ describe("faults", () => {
     });
   });
 
-  test("of a process that takes its time", async () => {
+  test.concurrent("of a process that takes its time", async () => {
     const diagnosis = await diagnose(["--only", "connects/start-time", ...onStdio("start-time")]);
     expectFired(diagnosis, ["connects/start-time"]);
     expect(diagnosis.find("connects/start-time")).toMatchObject({ severity: "warning" });
@@ -266,7 +282,7 @@ describe("faults", () => {
     expect(diagnosis.code).toBe(6);
     expectFired(
       diagnosis,
-      idsOf("http").filter((id) => !["http/tls", "http/authorization"].includes(id)),
+      idsOf("http").filter((id) => !["http/tls", "http/authorization", "http/header-mismatch"].includes(id)),
     );
     const { entries } = diagnosis;
     const messages = entries.filter(({ check }) => check === "http/session-id").map(({ message }) => message);
@@ -289,6 +305,11 @@ describe("faults", () => {
     expectFired(diagnosis, ["http/tls"]);
     expect(diagnosis.find("http/cors")).toMatchObject({ severity: "warning" });
     expect(diagnosis.find("http/rebinding")).toMatchObject({ status: "skipped" });
+  });
+
+  test("of a server over HTTP that does not look at headers", async () => {
+    const diagnosis = await diagnose(["--only", "http/header-mismatch", urlOf(await startHttp("stateless"))]);
+    expectFired(diagnosis, ["http/header-mismatch"]);
   });
 
   test.each([
@@ -376,6 +397,20 @@ describe("what it prints, and how it ends", () => {
     const { code, stderr } = await runCli(["doctor", "--only", "tools/name-lenght", ...onStdio()]);
     expect(code).toBe(1);
     expect(stderr).toContain('Did you mean "tools/name-length"?');
+  });
+
+  test("--list says what is looked at, and needs no server", async () => {
+    const { code, stdout } = await runCli(["doctor", "--list", "--only", "cost"]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout:
+        "cost/tokens\n  The list of tools is cheap.\n  Looks at names, descriptions and input schemas, at 4 characters a token.\n",
+    });
+    const [envelope] = (await runCli(["doctor", "--list", "--json"])).json();
+    expect(envelope?.result).toMatchObject(checks.map(({ id, looksAt }) => ({ id, looksAt })));
+    const without = await runCli(["doctor"]);
+    expect(without.code).toBe(1);
+    expect(without.stderr).toContain("doctor needs TARGET");
   });
 
   test("no connection at all is exit code 2, with what was seen", async () => {

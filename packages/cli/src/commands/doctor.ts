@@ -2,11 +2,15 @@
 import { writeFile } from "node:fs/promises";
 import type { ClientOptions, Revision } from "plenum";
 import { defineCommand } from "../command.ts";
+import type { Check } from "../doctor/check.ts";
 import type { Entry } from "../doctor/run.ts";
 import { exitCodes, Failure } from "../failure.ts";
 import type { Output } from "../output.ts";
 import { openTarget, revisionNames, sessionOptions } from "../session.ts";
 import { findTarget } from "../target/find.ts";
+
+// The doctor has nothing to answer with: it says so to the server, and sees whether it is asked all the same.
+const { yes: _yes, answer: _answer, ...connectOptions } = sessionOptions;
 
 const requestSeconds = 10;
 const connectSeconds = 30;
@@ -16,13 +20,15 @@ export const command = defineCommand({
   summary: "Look for faults of a server, and say what to do about them",
   description: [
     "Connects to a server in every revision of MCP that both sides know, checks everything that it answers against the schema of the revision, and looks for the faults that servers are known for: noise on stdout, slow starts, wrong error codes, tools whose names or schemas the APIs of models refuse, tools that cost too many tokens, servers that any web page can reach, and many more.",
-    "Each finding says what is wrong, where, and what to do. An error breaks clients or is unsafe; a warning breaks some of them, or makes models choose worse; a note is good to know. Errors end the command with exit code 6, with --strict warnings and notes too. When there is no connection at all, the code is 2.",
+    "Each finding says what is wrong, where, and what to do. An error breaks clients or is unsafe; a warning breaks some of them, or makes models choose worse; a note is good to know. Errors end the command with exit code 6, with --strict warnings and notes too. When there is no connection at all, the code is 2, or 3 where authorization is lacking.",
     "The doctor is careful with servers of others: it calls no tool, with two exceptions. A tool that is marked read-only and needs an argument is called once without it, to see that it refuses; and with --call tools that are marked read-only and need nothing are called. Checks that might end the server run in a process or a session of their own.",
-    "A check has a name such as tools/name-length; the part before the slash is its topic. --only and --skip take both.",
+    "A check has a name such as tools/name-length; the part before the slash is its topic. --only and --skip take both, and --list shows all.",
   ],
-  arguments: [{ name: "TARGET", summary: "the server: a URL, a file, an entry of a config file, or host:name" }],
+  arguments: [
+    { name: "TARGET", summary: "the server: a URL, a file, an entry of a config file, or host:name", isOptional: true },
+  ],
   options: {
-    ...sessionOptions,
+    ...connectOptions,
     timeout: {
       ...sessionOptions.timeout,
       summary: "How long to wait for an answer, and for a connection",
@@ -39,6 +45,7 @@ export const command = defineCommand({
     strict: { kind: "flag", summary: "Warnings and notes fail, too" },
     only: { kind: "list", value: "CHECK", summary: "Run this check or topic alone" },
     skip: { kind: "list", value: "CHECK", summary: "Leave this check or topic out" },
+    list: { kind: "flag", summary: "List the checks and what they look at; run none" },
     call: { kind: "flag", summary: "Call tools that are marked read-only and need no argument" },
   },
   examples: [
@@ -49,6 +56,7 @@ export const command = defineCommand({
     },
     { command: "plenum doctor http://127.0.0.1:3000/mcp --only http", summary: "What matters over HTTP alone" },
     { command: "plenum doctor server.ts --strict --format junit --output doctor.xml", summary: "In CI" },
+    { command: "plenum doctor --list --only schemas", summary: "What is looked for in the schemas of tools" },
   ],
   async run(invocation) {
     const { options, output, signal } = invocation;
@@ -57,8 +65,15 @@ export const command = defineCommand({
       import("../doctor/ground.ts"),
     ]);
     const selected = selectChecks(options.only, options.skip);
+    if (options.list) return list(selected, output);
+    if (invocation.arguments.TARGET === undefined && !invocation.rest) {
+      throw new Failure("usage", "doctor needs TARGET", {
+        code: "missing_argument",
+        hint: "A TARGET is a URL, a file, an entry of a config file, host:name, or a command after --.",
+      });
+    }
     const spec = await findTarget(invocation.arguments.TARGET, invocation.rest, options);
-    const opened = await openTarget(spec, invocation);
+    const opened = await openTarget(spec, { ...invocation, options: { ...options, yes: false, answer: [] } });
     const pinned = options.revision as Revision | undefined;
     const revisions = pinned || !selected.some((check) => check.spansRevisions) ? [] : revisionNames;
     const onProgress = (text: string): void => output.status(text);
@@ -92,6 +107,22 @@ export const command = defineCommand({
     }
   },
 });
+
+function list(selected: readonly Check[], output: Output): undefined {
+  const rows = selected.map(({ id, title, looksAt, appliesTo, severity }) => ({
+    id,
+    title,
+    looksAt,
+    appliesTo,
+    severity,
+  }));
+  const lines = rows.map(({ id, title, looksAt, appliesTo }) => {
+    const kind = appliesTo === "any" ? "" : ` (${appliesTo})`;
+    return `${output.paint("bold", id)}${kind}\n  ${title}.\n  Looks at ${looksAt}.`;
+  });
+  output.result(rows, lines.join("\n"));
+  return undefined;
+}
 
 function toTimes(seconds: number | undefined, signal: AbortSignal): { timeoutMs: number; client: ClientOptions } {
   if (seconds !== undefined && seconds <= 0)

@@ -2,6 +2,7 @@
 import { type Paint, toHarmless } from "../output.ts";
 import { topicOf } from "./check.ts";
 import type { Entry } from "./run.ts";
+import { countOf } from "./words.ts";
 
 export interface TextOptions {
   readonly paint: Paint;
@@ -95,7 +96,7 @@ function formatTotal(entries: readonly Entry[], paint: Paint): string {
   });
   const passed = count((own) => own[0]?.status === "passed");
   const rest = skipped > 0 ? `; ${skipped} skipped` : "";
-  return `${byCheck.length - skipped} checks: ${[paint("green", `${passed} passed`), ...parts].join(", ")}${rest}`;
+  return `${countOf(byCheck.length - skipped, "check")}: ${[paint("green", `${passed} passed`), ...parts].join(", ")}${rest}`;
 }
 
 export function groupBy<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {

@@ -148,6 +148,14 @@ const judgeVersion = async (ground: Ground): Promise<Verdict> => {
   return found(judgeStatus(status, "MCP-Protocol-Version: 1999-01-01", postOf(prober), (one) => one === 400));
 };
 
+async function judgeMismatch(ground: Ground): Promise<Verdict> {
+  if (!ground.main.isStateless) return skip(`${ground.main.revision} has no such headers`);
+  const prober = await ground.prober();
+  const opening = prober.opening();
+  const status = await statusOf(prober, { ...opening, headers: { ...opening.headers, "mcp-method": "tools/list" } });
+  return found(judgeStatus(status, "Mcp-Method that is not the method of the body", postOf(prober), isRefused));
+}
+
 const judgeSessionId = (ground: Ground) =>
   inSession(ground, async (prober, first) => {
     const second = await prober.openSession();
@@ -262,6 +270,15 @@ export const httpProtocolChecks: readonly Check[] = [
     looksAt: "a request with MCP-Protocol-Version: 1999-01-01",
     remedy: "Look at the header, and answer with 400 what is not spoken.",
     run: judgeVersion,
+  },
+  {
+    ...usual,
+    id: "http/header-mismatch",
+    title: "Headers that contradict the body are refused",
+    looksAt: "from 2026-07-28 on: a request whose Mcp-Method is not its method",
+    remedy:
+      "Compare Mcp-Method and Mcp-Name with the body, and answer with 400: gateways let requests pass by these headers.",
+    run: judgeMismatch,
   },
   {
     ...usual,
