@@ -1,4 +1,5 @@
 // How the server refuses what it must refuse: with the right error, and without falling over.
+import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "plenum";
 import { type Check, type Finding, found, skip } from "../check.ts";
 import type { Ground } from "../ground.ts";
@@ -109,8 +110,8 @@ const malformed: readonly JsonObject[] = [
   { params: { name: { toString: null }, arguments: null } },
 ];
 
-/** Many servers do not answer them at all: it is not worth a long wait. */
-const malformedMs = 1000;
+/** Many servers do not answer them at all: once they have answered what came after, they are not waited for longer than this. */
+const graceMs = 500;
 
 async function judgeMalformed(ground: Ground) {
   const { main } = ground;
@@ -118,23 +119,28 @@ async function judgeMalformed(ground: Ground) {
   const visit = await ground.visit(main.revision);
   try {
     const method = main.declares("tools") ? "tools/call" : "initialize";
+    const answers = new Map<string, Answer>();
     const asked = malformed.map(async ({ params }, place) => {
       const all = isObject(params) && visit.isStateless ? { ...params, _meta: statelessMeta(visit.revision) } : params;
       const message = { jsonrpc: "2.0", id: `doctor-malformed-${place}`, method, params: all };
-      return [JSON.stringify(params), await visit.askBy(message, Math.min(malformedMs, ground.timeoutMs))] as const;
+      answers.set(JSON.stringify(params), await visit.askBy(message));
     });
-    const answers = await Promise.all(asked);
-    const taken = answers.find(([, answer]) => answer.kind === "result" && answer.result.isError !== true);
-    if (taken) return found([{ message: `${method} with params ${taken[0]} succeeds.`, where: method }]);
-    const silent = answers.flatMap(([params, answer]) => (answer.kind === "none" ? [params] : []));
     if (!(await visit.isAlive()))
       return found([{ message: "Malformed params end the server: it does not answer any more.", where: method }]);
+    await Promise.race([Promise.all(asked), setTimeout(graceMs)]);
+    const taken = [...answers].find(([, answer]) => answer.kind === "result" && answer.result.isError !== true);
+    if (taken) return found([{ message: `${method} with params ${taken[0]} succeeds.`, where: method }]);
+    const silent = malformed.map(({ params }) => JSON.stringify(params)).filter((text) => isSilence(answers.get(text)));
     if (silent.length === 0) return found([]);
     const message = `Malformed params are not answered: ${silent.join(", ")}.`;
     return found([{ message, where: method, severity: "note", remedy: "Answer them with error -32602." }]);
   } finally {
     visit.close().catch(() => {});
   }
+}
+
+function isSilence(answer: Answer | undefined): boolean {
+  return answer === undefined || answer.kind === "none";
 }
 
 /** Lines of a stack, or paths of the machine: `at handle (/srv/app/index.js:3:1)`, `File "/srv/app.py", line 3`. */
