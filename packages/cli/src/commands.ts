@@ -43,5 +43,11 @@ export const commands: readonly CommandRow[] = [
   row("Check", "diff", "Compare two servers, or a server with its lock file", () => import("./commands/diff.ts")),
   row("Write", "new", "Begin a server in TypeScript, with a test", () => import("./commands/new.ts")),
   row("Write", "types", "Write TypeScript types and a typed client for a server", () => import("./commands/typing.ts")),
+  row(
+    "Check",
+    "doctor",
+    "Look for faults of a server, and say what to do about them",
+    () => import("./commands/doctor.ts"),
+  ),
   row("Shell", "version", "Show the version and the revisions of MCP it speaks", () => import("./commands/version.ts")),
 ];
