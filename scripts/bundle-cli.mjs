@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 
 /** Programs that are started by themselves, beside main: by Node, not by an import. */
-const programs = ["load/module-hooks"];
+const programs = ["dev/extras-hooks", "dev/worker", "load/module-hooks"];
 
 /** Writes the code of packages/cli into a folder beside its dist. Throws when it cannot be bundled. */
 export async function bundleCli(folder, outDir) {

@@ -19,6 +19,12 @@ const row = (group: CommandRow["group"], name: string, summary: string, load: Co
 /** In the order in which help lists them. */
 export const commands: readonly CommandRow[] = [
   row("Serve", "run", "Serve the server that a file exports", () => import("./commands/run.ts")),
+  row(
+    "Serve",
+    "dev",
+    "Serve the server of a file, and reload it when the file changes",
+    () => import("./commands/dev.ts"),
+  ),
   row("Call", "list", "List the tools, resources and prompts of a server", () => import("./commands/list.ts")),
   row("Call", "call", "Call a tool", () => import("./commands/call.ts")),
   row("Call", "read", "Read a resource", () => import("./commands/read.ts")),
