@@ -31,5 +31,11 @@ export const commands: readonly CommandRow[] = [
   row("Call", "ping", "See whether a server answers, and how fast", () => import("./commands/ping.ts")),
   row("Call", "logs", "Show what a server logs", () => import("./commands/logs.ts")),
   row("Call", "subscribe", "Watch resources and lists of a server change", () => import("./commands/subscribe.ts")),
+  row(
+    "Shell",
+    "completion",
+    "Print a script that completes commands in your shell",
+    () => import("./commands/completion.ts"),
+  ),
   row("Shell", "version", "Show the version and the revisions of MCP it speaks", () => import("./commands/version.ts")),
 ];
