@@ -49,10 +49,10 @@ async function answer(words: readonly string[]): Promise<string> {
   const current = typed.at(-1) ?? "";
   const known = shell === "zsh" ? typed : [...typed.slice(0, -1), unquoteLast(current)];
   const { candidates, files } = await complete(known, sources());
-  const isOwn = shell === "zsh" || shell === "fish";
+  // These find files themselves, and better: by patterns, variables and `~`. Fish does not look behind quotes.
+  const isOwn = shell === "zsh" || (shell === "fish" && /^~|[$*]/.test(current));
   const all = isOwn ? candidates : [...candidates, ...(await listFiles(known.at(-1) ?? "", files))];
   const lines = all.map(({ value, description = "" }) => `${value}\t${toPlain(description)}`);
-  // These find files themselves, and better: by patterns, variables, and `~`.
   return toLines(isOwn && files ? [...lines, `:${files}`] : lines);
 }
 

@@ -71,7 +71,8 @@ export function fromBash(line: string, given: readonly string[]): BashLine {
     toReply(value, isOpen) {
       const own = value.slice(lead.length);
       const home = lead === "" && !open && own.startsWith("~/") ? "~/" : "";
-      return home + quote(own.slice(home.length), open) + (isOpen ? "" : `${open ?? ""} `);
+      // The shell closes a quote itself.
+      return home + quote(own.slice(home.length), open) + (isOpen || open ? "" : " ");
     },
   };
 }
