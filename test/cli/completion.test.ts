@@ -118,7 +118,7 @@ describe.each(Object.keys(starts))("%s", (name) => {
 
 test.each(["'", '"'])("bash: nothing is run behind an open %s", async (mark) => {
   const shell = await openShell("bash");
-  for (const tool of ["a$(touch pwned)", "b`touch pwned`", "d'$(touch pwned)'", 'e"$(touch pwned)"', "h !! *"]) {
+  for (const tool of ["a$(touch pwned)", "b`touch pwned`", "c;touch pwned"]) {
     shell.type(`plenum call evil.mjs ${mark}${tool[0]}\t`);
     await shell.until(/touch|!!|!.*!/);
     shell.type("\r");

@@ -44,7 +44,7 @@ async function answer(words: readonly string[]): Promise<string> {
     const line = fromBash(more[0] ?? "", typed);
     const { candidates, files } = await complete(line.words, sources());
     const all = [...candidates, ...(await listFiles(line.words.at(-1) ?? "", files))];
-    return toLines(all.map(({ value, isOpen = false }) => line.toReply(value, isOpen)));
+    return toLines(all.flatMap(({ value, isOpen = false }) => line.toReply(value, isOpen) ?? []));
   }
   const current = typed.at(-1) ?? "";
   const known = shell === "zsh" ? typed : [...typed.slice(0, -1), unquoteLast(current)];

@@ -17,11 +17,23 @@ test.each([
 const nasty = ["$(touch x)", "`id`", "a'b\"c", "!! *?[x]{a,b}", "~/x", "#;&|<>()", "é\u00a0ü", "\\"];
 
 test("bash reads what was quoted as it was", () => {
-  const lines = nasty.flatMap((text) => [quote(text, undefined), `'${quote(text, "'")}'`, `"${quote(text, '"')}"`]);
-  const said = execFileSync("bash", ["-c", `printf '%s\\n' ${lines.join(" ")}`], { encoding: "utf8" });
-  expect(said.trimEnd().split("\n")).toEqual(nasty.flatMap((text) => [text, text, text]));
-  expect(lines.map((line) => unquote(line).text)).toEqual(nasty.flatMap((text) => [text, text, text]));
+  const lines = nasty.map((text) => quote(text, undefined));
+  expect(printed(lines)).toEqual(nasty);
+  expect(lines.map((line) => unquote(line).text)).toEqual(nasty);
 });
+
+test.each(["'", '"'] as const)("behind an open %s too", (open) => {
+  const line = fromBash(`plenum call ${open}`, ["plenum", "call", open]);
+  const replies = nasty.map((text) => line.toReply(text, false));
+  const fitting = nasty.filter((_, at) => replies[at] !== undefined);
+  expect(fitting).toEqual(["$(touch x)", "`id`", "~/x", "#;&|<>()", "é\u00a0ü"]);
+  expect(printed(replies.flatMap((reply) => (reply === undefined ? [] : `${open}${reply}${open}`)))).toEqual(fitting);
+});
+
+function printed(words: readonly string[]): string[] {
+  const said = execFileSync("bash", ["-c", `printf '%s\\n' ${words.join(" ")}`], { encoding: "utf8" });
+  return said.trimEnd().split("\n");
+}
 
 test.each([
   // The line up to the cursor, the words that bash makes of it, ours, and what is put in place of a value.

@@ -27,19 +27,17 @@ export function unquote(word: string): Unquoted {
   return { text, open };
 }
 
-/** Text as a part of a word of bash, within the quote that is open there. */
+/** Text as a part of a word of bash. Behind an open quote it must hold neither quotes nor what bash looks for between them. */
 export function quote(text: string, open: Unquoted["open"]): string {
-  if (open === "'") return text.replaceAll("'", "'\\''");
-  // An exclamation mark recalls old lines, and between double quotes nothing takes that from it but ending them.
-  if (open === '"') return text.replace(/["\\$`]/g, "\\$&").replaceAll("!", "\"'!'\"");
+  if (open) return open === "'" ? text : text.replace(/[$`]/g, "\\$&");
   return text.replace(/[^\p{L}\p{N}_./:=@%+,-]/gu, "\\$&");
 }
 
 export interface BashLine {
   /** What follows the program's name, unquoted; the last is being typed. */
   readonly words: readonly string[];
-  /** What is put in the place of what is typed, for a value of the last word. */
-  toReply(value: string, isOpen: boolean): string;
+  /** What is put in the place of what is typed, for a value of the last word: nothing for one that does not fit there. */
+  toReply(value: string, isOpen: boolean): string | undefined;
 }
 
 /**
@@ -70,8 +68,9 @@ export function fromBash(line: string, given: readonly string[]): BashLine {
     words: joined.slice(1).map((word) => unquote(word).text),
     toReply(value, isOpen) {
       const own = value.slice(lead.length);
+      // The shell closes a quote itself, but not where the text looks as if it did.
+      if (open && /["'!\\]/.test(own)) return undefined;
       const home = lead === "" && !open && own.startsWith("~/") ? "~/" : "";
-      // The shell closes a quote itself.
       return home + quote(own.slice(home.length), open) + (isOpen || open ? "" : " ");
     },
   };
