@@ -31,6 +31,7 @@ export const commands: readonly CommandRow[] = [
   row("Call", "ping", "See whether a server answers, and how fast", () => import("./commands/ping.ts")),
   row("Call", "logs", "Show what a server logs", () => import("./commands/logs.ts")),
   row("Call", "subscribe", "Watch resources and lists of a server change", () => import("./commands/subscribe.ts")),
+  row("Check", "bench", "Measure throughput and latency of a call", () => import("./commands/bench.ts")),
   row(
     "Shell",
     "completion",

@@ -1,13 +1,13 @@
 // `plenum call`: a tool, with arguments by its schema.
 import type { Client, JsonObject, Tool, ToolResult } from "plenum";
-import { nearestTo } from "plenum/util/nearest";
 import { argumentForms, toArguments } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
 import { formatContent, saveContent } from "../content.ts";
-import { exitCodes, Failure } from "../failure.ts";
+import { exitCodes } from "../failure.ts";
 import { createLogLines, logLevels } from "../log-lines.ts";
 import { type Output, toHarmless } from "../output.ts";
 import { sessionOptions, withSession } from "../session.ts";
+import { toUnknownTool } from "../unknown-tool.ts";
 
 export const command = defineCommand({
   name: "call",
@@ -108,10 +108,11 @@ async function findTool(
     known,
     explain(error) {
       if (known) return error;
-      const names = tools.map((one) => one.name);
-      const near = nearestTo(name, names);
-      const hint = near ? `Did you mean "${near}"?` : `Its tools are ${names.slice(0, 20).join(", ") || "none"}.`;
-      return new Failure("protocol", `The server has no tool "${name}"`, { code: "unknown_tool", hint, cause: error });
+      return toUnknownTool(
+        name,
+        tools.map((one) => one.name),
+        error,
+      );
     },
   };
 }
