@@ -79,3 +79,15 @@ test("calls that were cut off are no errors", async () => {
   expect(await load.ended).toMatchObject({ cancelled: 3, answered: 0 });
   expect((await load.ended).errors.size).toBe(0);
 });
+
+test("gives way to timers where nothing else does", async () => {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 50);
+  const { cancelled, answered } = await startLoad(
+    async () => false,
+    { concurrency: 3, durationMs: 3_600_000 },
+    controller.signal,
+  ).ended;
+  expect(cancelled).toBe(0);
+  expect(answered).toBeGreaterThan(0);
+});
