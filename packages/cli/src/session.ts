@@ -68,19 +68,27 @@ export async function withSession<T>(
 ): Promise<T> {
   const { options, output } = invocation;
   const spec = await findTarget(invocation.arguments.TARGET, invocation.rest, options);
-  output.status(`Connecting to ${spec.name} …`);
-  const opened = await openTarget(spec, invocation);
-  try {
-    const client = await opened.connect(opened.target, { ...(await toClientOptions(invocation, spec)), ...more });
+  // What is quick need not be said.
+  const waiting = setTimeout(() => output.status(`Connecting to ${spec.name} …`), 300);
+  const isConnected = (): void => {
+    clearTimeout(waiting);
     output.status(undefined);
+  };
+  try {
+    const opened = await openTarget(spec, invocation);
     try {
-      return await run({ client, spec });
+      const client = await opened.connect(opened.target, { ...(await toClientOptions(invocation, spec)), ...more });
+      isConnected();
+      try {
+        return await run({ client, spec });
+      } finally {
+        await client.close();
+      }
     } finally {
-      await client.close();
+      await opened.close();
     }
   } finally {
-    output.status(undefined);
-    await opened.close();
+    isConnected();
   }
 }
 

@@ -28,15 +28,17 @@ export function createUntil({ for: seconds, count }: OptionValues<typeof untilOp
     end = resolve;
     fail = reject;
   });
-  ended.catch(() => {});
   const timer = seconds === undefined ? undefined : setTimeout(end, seconds * 1000);
   if (signal.aborted) end();
   signal.addEventListener("abort", () => end(), { once: true });
+  const over = ended.finally(() => clearTimeout(timer));
+  // Nobody may wait for it yet when the connection is lost.
+  over.catch(() => {});
   return {
     count() {
       if (++seen === count) end();
     },
     lost: (cause) => fail(new Failure("unreachable", "The connection was lost", { code: "connection_lost", cause })),
-    ended: ended.finally(() => clearTimeout(timer)),
+    ended: over,
   };
 }

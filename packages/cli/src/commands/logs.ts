@@ -24,9 +24,9 @@ export const command = defineCommand({
   ],
   async run(invocation) {
     const { output, options, signal } = invocation;
-    const until = createUntil(options, signal);
-    const listen = (revision: string): Promise<void> =>
-      withSession(
+    const listen = (revision: string): Promise<void> => {
+      const until = createUntil(options, signal);
+      return withSession(
         { ...invocation, options: { ...options, revision, stderr: true } },
         async ({ client }) => {
           const { capabilities, info } = client.server;
@@ -45,6 +45,7 @@ export const command = defineCommand({
           },
         },
       );
+    };
     if (options.revision !== undefined) await listen(options.revision);
     else await inNewest(listen);
     return undefined;
