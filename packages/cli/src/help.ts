@@ -1,5 +1,5 @@
 // Help, as text: the list of commands, and the page of each, in the order of a manual page.
-import type { Command, OptionSpec, OptionSpecs } from "./command.ts";
+import type { Command, Example, OptionSpec, OptionSpecs } from "./command.ts";
 import { type CommandRow, commands } from "./commands.ts";
 import type { Paint } from "./output.ts";
 import { everyOption, formatUsage } from "./parse.ts";
@@ -68,22 +68,32 @@ export function formatHelp(command: Command<OptionSpecs>, paint: Paint): string 
     hasTarget && section(paint, "A TARGET is", toColumns(targetForms)),
     Object.keys(options).length > 0 && section(paint, "Options", formatOptions(options)),
     section(paint, "Options of every command", formatOptions(everyOption)),
-    section(
-      paint,
-      "Examples",
-      examples.map((one) => `${indent}${paint("dim", `# ${one.summary}`)}\n${indent}${one.command}`).join("\n\n"),
-    ),
+    section(paint, "Examples", examples.map((one) => formatExample(paint, one)).join("\n\n")),
     section(paint, "Exit codes", toColumns(exitMeanings.map(([code, meaning]) => [String(code), meaning]))),
     "",
   ];
   return parts.filter((part) => part !== false).join("\n\n");
 }
 
+function formatExample(paint: Paint, { command, summary }: Example): string {
+  const notes = fold(summary, width - indent.length - 2).map((line) => indent + paint("dim", `# ${line}`));
+  return [...notes, toBroken(command)].join("\n");
+}
+
+/** A command line, over several lines as a shell takes it where it is long: blanks within quotes stay as they are. */
+function toBroken(command: string): string {
+  const words = command.match(/(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+/g) ?? [];
+  // The mark at the end takes two columns, the indent of what follows two more.
+  return foldWords(words, width - indent.length - 4)
+    .join(` \\\n${indent}${indent}`)
+    .replace(/^/, indent);
+}
+
 function formatUsages(command: Command<OptionSpecs>): string {
   const usage = formatUsage(command);
   const hasTarget = command.arguments.some((one) => one.name === "TARGET");
   const lines = hasTarget ? [usage, `${usage.replace(" TARGET", "")} -- COMMAND [ARG…]`] : [usage];
-  return lines.map((line) => `${indent}${line}`).join("\n");
+  return lines.map(toBroken).join("\n");
 }
 
 export function formatOption(name: string, { kind, short, value }: OptionSpec): string {
@@ -129,9 +139,13 @@ function toColumns(rows: readonly (readonly [string, string])[]): string {
 }
 
 function fold(text: string, room: number): string[] {
+  return foldWords(text.split(" "), room);
+}
+
+function foldWords(words: readonly string[], room: number): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ")) {
+  for (const word of words) {
     if (line && line.length + 1 + word.length > room) {
       lines.push(line);
       line = word;
