@@ -58,16 +58,14 @@ function split(example: string): string[] {
 
 describe.each(commands.map((row) => [row.name, row] as const))("%s", (name, row) => {
   let command: Command<OptionSpecs>;
+  const specs = (): OptionSpecs => ({ ...everyOption, ...command.options });
   beforeAll(async () => {
     ({ command } = await row.load());
   });
 
   test("tells of every option and argument, and of what they can be", () => {
     const page = pageOf(name).replace(/\s+/g, " ");
-    for (const [option, { kind, short, choices = [], summary }] of Object.entries({
-      ...everyOption,
-      ...command.options,
-    })) {
+    for (const [option, { kind, short, choices = [], summary }] of Object.entries(specs())) {
       expect(page).toContain(`${short ? `-${short}, ` : ""}--${option}`);
       expect(page).toContain(summary.replace(/\s+/g, " "));
       expect(summary).not.toMatch(/\.$/);
@@ -82,7 +80,7 @@ describe.each(commands.map((row) => [row.name, row] as const))("%s", (name, row)
   });
 
   test("has no two options of one letter", () => {
-    const letters = Object.values({ ...everyOption, ...command.options }).flatMap(({ short }) => short ?? []);
+    const letters = Object.values(specs()).flatMap(({ short }) => short ?? []);
     expect(new Set(letters).size).toBe(letters.length);
   });
 

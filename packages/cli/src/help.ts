@@ -61,7 +61,7 @@ export function formatHelp(command: Command<OptionSpecs>, paint: Paint): string 
   const hasTarget = command.arguments.some((one) => one.name === "TARGET");
   const parts = [
     section(paint, "Name", wrap(`plenum ${name}: ${summary}`)),
-    section(paint, "Usage", formatUsages(command)),
+    section(paint, "Usage", formatUsageLines(command).map(toBroken).join("\n")),
     section(paint, "Description", description.map(wrap).join("\n\n")),
     command.arguments.length > 0 &&
       section(paint, "Arguments", toColumns(command.arguments.map((one) => [one.name, one.summary]))),
@@ -82,6 +82,7 @@ function formatExample(paint: Paint, { command, summary }: Example): string {
 
 /** A command line, over several lines as a shell takes it where it is long: blanks within quotes stay as they are. */
 function toBroken(command: string): string {
+  if (indent.length + command.length <= width) return indent + command;
   const words = command.match(/(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+/g) ?? [];
   // The mark at the end takes two columns, the indent of what follows two more.
   return foldWords(words, width - indent.length - 4)
@@ -89,11 +90,11 @@ function toBroken(command: string): string {
     .replace(/^/, indent);
 }
 
-function formatUsages(command: Command<OptionSpecs>): string {
+/** How it is called: with a TARGET, and with a command in its place. */
+export function formatUsageLines(command: Command<OptionSpecs>): string[] {
   const usage = formatUsage(command);
   const hasTarget = command.arguments.some((one) => one.name === "TARGET");
-  const lines = hasTarget ? [usage, `${usage.replace(" TARGET", "")} -- COMMAND [ARG…]`] : [usage];
-  return lines.map(toBroken).join("\n");
+  return hasTarget ? [usage, `${usage.replace(" TARGET", "")} -- COMMAND [ARG…]`] : [usage];
 }
 
 export function formatOption(name: string, { kind, short, value }: OptionSpec): string {
