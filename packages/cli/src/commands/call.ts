@@ -6,6 +6,7 @@ import { formatContent, saveContent } from "../content.ts";
 import { exitCodes } from "../failure.ts";
 import { createLogLines, logLevels } from "../log-lines.ts";
 import { type Output, toHarmless } from "../output.ts";
+import { createProgress } from "../progress.ts";
 import { sessionOptions, withSession } from "../session.ts";
 import { toUnknownTool } from "../unknown-tool.ts";
 
@@ -52,7 +53,6 @@ export const command = defineCommand({
       async ({ client }) => {
         const tool = await findTool(client, name, many);
         const args = await toArguments(many, (tool.known?.inputSchema ?? {}) as JsonObject);
-        const { createProgress } = await import("../progress.ts");
         const progress = createProgress(output);
         const result = await client
           .callTool(name, args, { signal, onProgress: progress.update })
