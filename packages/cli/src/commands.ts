@@ -54,6 +54,12 @@ export const commands: readonly CommandRow[] = [
     "doctor",
     "Look for faults of a server, and say what to do about them",
     () => import("./commands/doctor.ts"),
+  row("Check", "bench", "Measure throughput and latency of a call", () => import("./commands/bench.ts")),
+  row(
+    "Shell",
+    "completion",
+    "Print a script that completes commands in your shell",
+    () => import("./commands/completion.ts"),
   ),
   row("Shell", "version", "Show the version and the revisions of MCP it speaks", () => import("./commands/version.ts")),
 ];
