@@ -3,9 +3,10 @@ import type { ServeHttpOptions } from "plenum/http/node";
 import { defineCommand, type Invocation, type OptionValues } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { assertFile, parseFileSpec } from "../load/file-spec.ts";
+import { watchMishaps } from "../load/mishaps.ts";
+import { resolveReferences } from "../load/references.ts";
+import { toServeFailure } from "../load/serve-failure.ts";
 import type { LoadedServer } from "../load/server.ts";
-import { describeThrown } from "../load/thrown.ts";
-import { toHarmless } from "../output.ts";
 import type { FileSpec } from "../target/spec.ts";
 
 const options = {
@@ -70,35 +71,6 @@ function assertOptions(given: OptionValues<typeof options>, transport: string): 
   if (name) throw new Failure("usage", `--${name} is for a server over HTTP`, { hint: "Add -t http." });
 }
 
-/** The file finds values where references were, as if they had been there all along. */
-async function resolveReferences(): Promise<void> {
-  const references = Object.entries(process.env).filter(([, value]) => /^@(?:env|file|keychain):/.test(value ?? ""));
-  if (references.length === 0) return;
-  const { resolveEnv } = await import("../secrets/references.ts");
-  Object.assign(process.env, await resolveEnv(Object.fromEntries(references) as { [name: string]: string }));
-}
-
-/**
- * A promise that nobody waits for should not end a server that others use, nor go unseen; an exception that nobody caught has
- * left it in a state that nobody knows. A file that listens to these itself decides itself.
- */
-function watchMishaps(spec: FileSpec): void {
-  const say = (what: string, error: unknown): void => {
-    process.stderr.write(`${toHarmless(`${spec.name}: ${what}: ${describeThrown(error)}`)}\n`);
-  };
-  process.on("unhandledRejection", (reason) => {
-    if (process.listenerCount("unhandledRejection") === 1)
-      say("a promise was rejected, and nothing handles that", reason);
-  });
-  // The one of every command ends the process, whoever else listens.
-  process.removeAllListeners("uncaughtException");
-  process.on("uncaughtException", (error) => {
-    if (process.listenerCount("uncaughtException") > 1) return;
-    say("an exception was not caught, so the server ends", error);
-    process.exit(1);
-  });
-}
-
 async function runStdio(spec: FileSpec, { output, signal }: RunInvocation): Promise<void> {
   const { server, library, release } = await load(spec, signal);
   const { serveStdio } = await library.import<typeof import("plenum/stdio")>("plenum/stdio");
@@ -158,7 +130,7 @@ async function runHttp(
     ...(allowedHosts.length > 0 && { allowedHosts }),
   };
   const serving = await serveHttp(server, httpOptions).catch((error: unknown) => {
-    throw toServeFailure(error);
+    throw toServeFailure(error, "run");
   });
   const { url } = serving;
   const sseUrl = hasSse ? new URL(ssePath, url).href : undefined;
@@ -170,32 +142,4 @@ async function runHttp(
   if (signal.aborted) stop();
   await serving.closed;
   await server.close?.();
-}
-
-/** What the library says of options is true of ours, under other names. */
-function toServeFailure(error: unknown): unknown {
-  if (!(error instanceof Error) || !error.message.startsWith("serveHttp: ")) return error;
-  const cause = error;
-  const { code } = (error.cause ?? {}) as { readonly code?: string };
-  const message = error.message.slice("serveHttp: ".length);
-  if (code === "EADDRINUSE") {
-    const [where = ""] = /\S+:\d+/.exec(message) ?? [];
-    return new Failure("usage", `Another program listens on ${where} already`, {
-      code: "port_taken",
-      hint: "Choose another port with --port, or --port 0 for any that is free.",
-      cause,
-    });
-  }
-  if (/^Listening on .* reachable from elsewhere/.test(message)) {
-    return new Failure("usage", message.split(". ")[0] as string, {
-      code: "exposed",
-      hint: "Name how clients reach it: --allow-host mcp.example.com. Or leave out --host, and it is for this machine alone.",
-      cause,
-    });
-  }
-  return new Failure("usage", message[0]?.toUpperCase() + message.slice(1), {
-    code: code === undefined ? "invalid_option" : "cannot_listen",
-    hint: "plenum run --help explains the options.",
-    cause,
-  });
 }

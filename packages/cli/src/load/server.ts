@@ -39,8 +39,11 @@ export async function loadServer(spec: FileSpec, { onFile }: LoadOptions = {}): 
 
 let hooks: typeof import("./hooks.ts") | undefined;
 
-/** A file without TypeScript, whose library is installed beside it, is loaded without them: they take time. */
-async function ensureHooks(): Promise<typeof import("./hooks.ts")> {
+/**
+ * A file without TypeScript, whose library is installed beside it, is loaded without them: they take time. Who will need them
+ * may have them before there is a file.
+ */
+export async function ensureHooks(): Promise<typeof import("./hooks.ts")> {
   if (hooks) return hooks;
   const loaded = await import("./hooks.ts");
   if (!hooks) loaded.registerHooks();
