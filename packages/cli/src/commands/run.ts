@@ -7,6 +7,7 @@ import { watchMishaps } from "../load/mishaps.ts";
 import { resolveReferences } from "../load/references.ts";
 import { toServeFailure } from "../load/serve-failure.ts";
 import type { LoadedServer } from "../load/server.ts";
+import { toHarmless } from "../output.ts";
 import type { FileSpec } from "../target/spec.ts";
 
 const options = {
