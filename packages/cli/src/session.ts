@@ -2,6 +2,7 @@
 import type { Client, ClientOptions, Revision, Target } from "plenum";
 import type { Invocation, OptionSpecs, OptionValues } from "./command.ts";
 import { Failure } from "./failure.ts";
+import { version } from "./identity.ts";
 import { toHarmless } from "./output.ts";
 import { findTarget } from "./target/find.ts";
 import type { TargetSpec } from "./target/spec.ts";
@@ -114,10 +115,18 @@ async function toTarget(
   output: SessionInvocation["output"],
 ): Promise<Opened> {
   if (spec.kind === "file") {
-    const { loadServer } = await import("./load/server.ts");
+    const [{ loadServer }, { divertStdout }] = await Promise.all([
+      import("./load/server.ts"),
+      import("./load/stdout.ts"),
+    ]);
+    const release = divertStdout();
     const { server, library } = await loadServer(spec);
     const { memoryTarget } = await library.import<typeof import("plenum/memory")>("plenum/memory");
-    return { target: memoryTarget(server), connect: library.connect, close: async () => server.close?.() };
+    const close = async (): Promise<void> => {
+      await server.close?.();
+      release();
+    };
+    return { target: memoryTarget(server), connect: library.connect, close };
   }
   const { connect } = await import("plenum");
   if (spec.kind === "command") {
@@ -144,7 +153,7 @@ export async function toClientOptions(
   { options, output, signal }: Pick<SessionInvocation, "options" | "output" | "signal">,
   spec: TargetSpec,
 ): Promise<ClientOptions> {
-  const [{ createAnswers }, { version }] = await Promise.all([import("./ask/answers.ts"), import("./identity.ts")]);
+  const { createAnswers } = await import("./ask/answers.ts");
   const { revision, timeout } = options;
   if (timeout !== undefined && timeout <= 0)
     throw new Failure("usage", "--timeout must be a number of seconds above 0");
