@@ -219,7 +219,8 @@ test("when the host goes, all processes end", async () => {
 });
 
 test("when it is killed, the process of the server ends by itself", async () => {
-  const { open } = await openDevHttp({ "server.ts": talking });
+  // What keeps a process alive by itself, as an open database does.
+  const { open } = await openDevHttp({ "server.ts": `${talking}setInterval(() => {}, 1000);` });
   const { client } = await open();
   const [worker, supervisor] = (await client.callTool("pids")).text.split(" ").map(Number);
   process.kill(supervisor as number, "SIGKILL");
