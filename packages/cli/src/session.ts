@@ -2,6 +2,7 @@
 import type { Client, ClientOptions, Revision, Target } from "plenum";
 import type { Invocation, OptionSpecs, OptionValues } from "./command.ts";
 import { Failure } from "./failure.ts";
+import { version } from "./identity.ts";
 import { toHarmless } from "./output.ts";
 import { findTarget } from "./target/find.ts";
 import type { TargetSpec } from "./target/spec.ts";
@@ -39,6 +40,9 @@ export const sessionOptions = {
 } as const satisfies OptionSpecs;
 
 export type SessionOptions = OptionValues<typeof sessionOptions>;
+
+/** What opening a target looks at. */
+export type TargetOpening = Pick<SessionOptions, "stderr" | "trace">;
 
 export type SessionInvocation = Pick<Invocation, "arguments" | "rest" | "output" | "signal"> & {
   readonly options: SessionOptions;
@@ -93,7 +97,10 @@ export async function withSession<T>(
 }
 
 /** The target as the library takes it, with trace and authorization. */
-export async function openTarget(spec: TargetSpec, { options, output }: SessionInvocation): Promise<Opened> {
+export async function openTarget(
+  spec: TargetSpec,
+  { options, output }: Pick<SessionInvocation, "output"> & { readonly options: TargetOpening },
+): Promise<Opened> {
   const { target, connect, close } = await toTarget(spec, options, output);
   if (!options.trace) return { target, connect, close };
   const [{ tapTarget }, { createTrace }] = await Promise.all([import("plenum/tap"), import("./trace.ts")]);
@@ -104,7 +111,7 @@ const nothing = async (): Promise<void> => {};
 
 async function toTarget(
   spec: TargetSpec,
-  { stderr: showsStderr }: SessionOptions,
+  { stderr: showsStderr }: TargetOpening,
   output: SessionInvocation["output"],
 ): Promise<Opened> {
   if (spec.kind === "file") {
@@ -146,7 +153,7 @@ export async function toClientOptions(
   { options, output, signal }: Pick<SessionInvocation, "options" | "output" | "signal">,
   spec: TargetSpec,
 ): Promise<ClientOptions> {
-  const [{ createAnswers }, { version }] = await Promise.all([import("./ask/answers.ts"), import("./identity.ts")]);
+  const { createAnswers } = await import("./ask/answers.ts");
   const { revision, timeout } = options;
   if (timeout !== undefined && timeout <= 0)
     throw new Failure("usage", "--timeout must be a number of seconds above 0");
