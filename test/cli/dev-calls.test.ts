@@ -84,13 +84,13 @@ test.each(eras)("who is asked has the time to answer, whatever is reloaded meanw
     { "server.ts": asking("1") },
     {
       revision,
-      words: ["--grace", "0.1"],
+      words: ["--grace", "0.5"],
       async onElicit({ message }) {
         if (message.startsWith("First")) {
           save(asking("2"));
           await heard(/reloaded/);
           // Longer than calls are given that ask nobody.
-          await new Promise((resolve) => setTimeout(resolve, 400));
+          await new Promise((resolve) => setTimeout(resolve, 800));
         }
         return answer(message);
       },
@@ -219,7 +219,9 @@ test("when the host goes, all processes end", async () => {
 });
 
 test("when it is killed, the process of the server ends by itself", async () => {
-  const { client } = await openDev({ "server.ts": talking });
+  // What keeps a process alive by itself, as an open database does.
+  const { open } = await openDevHttp({ "server.ts": `${talking}setInterval(() => {}, 1000);` });
+  const { client } = await open();
   const [worker, supervisor] = (await client.callTool("pids")).text.split(" ").map(Number);
   process.kill(supervisor as number, "SIGKILL");
   await until(() => !isAlive(worker as number));

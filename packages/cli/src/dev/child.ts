@@ -44,6 +44,8 @@ export interface Child {
 
 /** How long it may take to end when it is told to; then it is killed. */
 const endingMs = 5000;
+/** How often is looked whose time is over. */
+const lookMs = 100;
 
 const classes = { McpError, ToolError };
 
@@ -52,6 +54,8 @@ interface Open {
   readonly call: Call | undefined;
   /** Questions to the client that are not answered. */
   asking: number;
+  /** When the last of them was. */
+  answeredAt: number;
   finish(outcome: Outcome, isAnyRoot?: boolean): void;
   /** By the key of the step. */
   readonly steps: Map<number, (outcome: Outcome) => void>;
@@ -103,6 +107,7 @@ export function startChild(env: NodeJS.ProcessEnv = process.env): Child {
       open.set(id, {
         call,
         asking: 0,
+        answeredAt: 0,
         steps: new Map(),
         finish(outcome, isAnyRoot) {
           if (!open.delete(id)) return;
@@ -149,14 +154,17 @@ export function startChild(env: NodeJS.ProcessEnv = process.env): Child {
       const { key } = report;
       const given =
         report.type === "ask" ? link?.ask(report.ask) : link?.step(report.name, () => runStep(id, key, one));
-      one.asking += report.type === "ask" ? 1 : 0;
+      if (report.type === "ask") one.asking++;
       Promise.resolve(given)
         .then(
           (value): Outcome => ({ value }),
           (error): Outcome => ({ fault: toFault(error) }),
         )
         .then((outcome) => {
-          one.asking -= report.type === "ask" ? 1 : 0;
+          if (report.type === "ask") {
+            one.asking--;
+            one.answeredAt = Date.now();
+          }
           tell({ type: "answer", call: id, key, outcome });
         });
     }
@@ -176,11 +184,11 @@ export function startChild(env: NodeJS.ProcessEnv = process.env): Child {
     for (const text of texts) take(JSON.parse(text) as Report);
   });
 
-  /** Ends the calls that still run, but for those that wait for somebody. */
-  function cutOff(): void {
+  /** Ends the calls that have had their time, which begins anew for one that was waiting for somebody. */
+  function cutOff(since: number, graceMs: number): void {
     const reason = "The server was reloaded while this call ran";
     for (const [id, one] of [...open]) {
-      if (one.asking > 0) continue;
+      if (one.asking > 0 || Date.now() - Math.max(since, one.answeredAt) < graceMs) continue;
       tell({ type: "end", call: id, reason });
       one.finish({ fault: toFault(new McpError("internal_error", reason)) });
     }
@@ -208,7 +216,7 @@ export function startChild(env: NodeJS.ProcessEnv = process.env): Child {
     async retire(graceMs) {
       isEnding = true;
       if (open.size > 0) {
-        const timer = setInterval(cutOff, graceMs);
+        const timer = setInterval(cutOff, Math.min(graceMs, lookMs), Date.now(), graceMs);
         await Promise.race([ended, new Promise<void>((resolve) => (onIdle = resolve))]);
         clearInterval(timer);
       }

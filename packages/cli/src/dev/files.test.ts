@@ -137,6 +137,18 @@ test("a file that the new version does not have is not watched any more", () => 
   expect(count()).toBe(0);
 });
 
+test("a file that is gone is on its way back: an editor is saving", async () => {
+  const { folder, files, next, count } = openStage();
+  files.begin();
+  files.add(join(folder, "a.ts"));
+  rmSync(join(folder, "a.ts"));
+  files.commit();
+  expect(count()).toBe(0);
+  const changed = next();
+  writeFileSync(join(folder, "a.ts"), "22");
+  await changed;
+});
+
 test("files of installed packages are not watched", () => {
   const { folder, files, count } = openStage();
   const path = join(folder, "node_modules", "x", "index.js");
