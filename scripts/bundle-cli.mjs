@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 
 /** Programs that are started by themselves, beside main: by Node, not by an import. */
-const programs = [];
+const programs = ["dev/extras-hooks", "dev/worker", "load/module-hooks"];
 
 /** Of the library, what every run of the program needs, and what is a few lines without the chunks that it lies in. */
 const inlined = ["plenum/util/nearest"];

@@ -41,6 +41,9 @@ export const sessionOptions = {
 
 export type SessionOptions = OptionValues<typeof sessionOptions>;
 
+/** What opening a target looks at. */
+export type TargetOpening = Pick<SessionOptions, "stderr" | "trace">;
+
 export type SessionInvocation = Pick<Invocation, "arguments" | "rest" | "output" | "signal"> & {
   readonly options: SessionOptions;
 };
@@ -94,7 +97,10 @@ export async function withSession<T>(
 }
 
 /** The target as the library takes it, with trace and authorization. */
-export async function openTarget(spec: TargetSpec, { options, output }: SessionInvocation): Promise<Opened> {
+export async function openTarget(
+  spec: TargetSpec,
+  { options, output }: Pick<SessionInvocation, "output"> & { readonly options: TargetOpening },
+): Promise<Opened> {
   const { target, connect, close } = await toTarget(spec, options, output);
   if (!options.trace) return { target, connect, close };
   const [{ tapTarget }, { createTrace }] = await Promise.all([import("plenum/tap"), import("./trace.ts")]);
@@ -105,14 +111,22 @@ const nothing = async (): Promise<void> => {};
 
 async function toTarget(
   spec: TargetSpec,
-  { stderr: showsStderr }: SessionOptions,
+  { stderr: showsStderr }: TargetOpening,
   output: SessionInvocation["output"],
 ): Promise<Opened> {
   if (spec.kind === "file") {
-    const { loadServer } = await import("./load/server.ts");
+    const [{ loadServer }, { divertStdout }] = await Promise.all([
+      import("./load/server.ts"),
+      import("./load/stdout.ts"),
+    ]);
+    const release = divertStdout();
     const { server, library } = await loadServer(spec);
     const { memoryTarget } = await library.import<typeof import("plenum/memory")>("plenum/memory");
-    return { target: memoryTarget(server), connect: library.connect, close: async () => server.close?.() };
+    const close = async (): Promise<void> => {
+      await server.close?.();
+      release();
+    };
+    return { target: memoryTarget(server), connect: library.connect, close };
   }
   const { connect } = await import("plenum");
   if (spec.kind === "command") {
