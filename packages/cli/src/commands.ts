@@ -38,8 +38,13 @@ export const commands: readonly CommandRow[] = [
   row("Call", "ping", "See whether a server answers, and how fast", () => import("./commands/ping.ts")),
   row("Call", "logs", "Show what a server logs", () => import("./commands/logs.ts")),
   row("Call", "subscribe", "Watch resources and lists of a server change", () => import("./commands/subscribe.ts")),
-  row("Check", "record", "Record a conversation between a host and a server", () => import("./commands/record.ts")),
-  row("Check", "replay", "Play a recorded conversation as a server or a client", () => import("./commands/replay.ts")),
+  row(
+    "Check",
+    "doctor",
+    "Look for faults of a server, and say what to do about them",
+    () => import("./commands/doctor.ts"),
+  ),
+  row("Check", "bench", "Measure throughput and latency of a call", () => import("./commands/bench.ts")),
   row(
     "Check",
     "lock",
@@ -47,14 +52,10 @@ export const commands: readonly CommandRow[] = [
     () => import("./commands/lock.ts"),
   ),
   row("Check", "diff", "Compare two servers, or a server with its lock file", () => import("./commands/diff.ts")),
+  row("Check", "record", "Record a conversation between a host and a server", () => import("./commands/record.ts")),
+  row("Check", "replay", "Play a recorded conversation as a server or a client", () => import("./commands/replay.ts")),
   row("Write", "new", "Begin a server in TypeScript, with a test", () => import("./commands/new.ts")),
   row("Write", "types", "Write TypeScript types and a typed client for a server", () => import("./commands/typing.ts")),
-  row(
-    "Check",
-    "doctor",
-    "Look for faults of a server, and say what to do about them",
-    () => import("./commands/doctor.ts"),
-  row("Check", "bench", "Measure throughput and latency of a call", () => import("./commands/bench.ts")),
   row(
     "Shell",
     "completion",
