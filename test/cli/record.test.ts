@@ -120,6 +120,13 @@ describe("over HTTP", () => {
     ctx.progress(1, 1);
     return `${note}, said ${ctx.sender?.header?.("x-team")} with ${ctx.sender?.header?.("authorization")}`;
   });
+  // What is marked has to stand in a header, too.
+  const input = {
+    type: "object",
+    properties: { region: { type: "string", "x-mcp-header": "Region" } },
+    required: ["region"],
+  } as const;
+  server.tool("route", { input }, ({ region }, ctx) => `${region}, ${ctx.sender?.header?.("mcp-param-region")}`);
   let serving: HttpServing;
   beforeAll(async () => {
     serving = await serveHttp(server, { port: 0 });
@@ -142,6 +149,13 @@ describe("over HTTP", () => {
     expect(text).toContain("hello, said [redacted] with");
     const played = await runCli(through(call, "replay", file));
     expect(played.stdout).toMatch(/^hello, said \[redacted\] with .*\[redacted\]\n$/);
+  });
+
+  test("arguments that travel in headers do so through a recording, and when it is played", async () => {
+    const file = join(makeFolder(), "talk.jsonl");
+    const live = await runCli(through(["call", "route", "region=north"], "record", "-o", file, String(serving.url)));
+    expect(plain(live)).toEqual({ code: 0, stdout: "north, north\n" });
+    expect(await runCli(["replay", file, "--against", String(serving.url)])).toMatchObject({ code: 0 });
   });
 });
 

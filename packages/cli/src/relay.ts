@@ -37,8 +37,17 @@ export async function relay(far: Channel, { noted, signal }: RelayHooks): Promis
   };
   const near = createStreamChannel({ input: process.stdin, output: process.stdout, endCause });
   const toFar = (message: Message): void => {
+    try {
+      far.send(message, "method" in message ? undefined : message.id);
+    } catch (error) {
+      // Such as an argument that must travel in a header, and cannot.
+      const reason = error instanceof Error ? error.message : String(error);
+      if ("method" in message && "id" in message)
+        near.send({ jsonrpc: "2.0", id: message.id, error: { code: -32602, message: reason } });
+      else noted(reason);
+      return;
+    }
     if ("method" in message && "id" in message) open.add(message.id);
-    far.send(message, "method" in message ? undefined : message.id);
     if (!("method" in message) || message.method !== "notifications/cancelled") return;
     const id = message.params?.requestId as RequestId | undefined;
     answered(id);

@@ -8,6 +8,7 @@ import { type TapEvent, tapChannel } from "../transport/tap.ts";
 import { reasonOf } from "../util/call-back.ts";
 import { createLru } from "../util/lru.ts";
 import { type ConversationHeader, conversationVersion, type Side } from "./conversation.ts";
+import { openLearning } from "./learned-mirror.ts";
 
 /** Given each line, without its line break. What it throws is dropped: the conversation goes on. */
 export type ConversationSink = (line: string) => void;
@@ -38,7 +39,7 @@ export function recordTarget(target: Target, sink: ConversationSink, options: Re
     ...(mirrorsParams !== undefined && { mirrorsParams }),
     async open(mirror) {
       const number = ++opened;
-      return tapChannel(await target.open(mirror), (event) => recording.note(event, "client", number));
+      return tapChannel(await openLearning(target, mirror), (event) => recording.note(event, "client", number));
     },
   };
 }

@@ -22,6 +22,7 @@ import {
   listDifferences,
 } from "./compare.ts";
 import { type Conversation, type ConversationEvent, type ConversationHeader, saidIn } from "./conversation.ts";
+import { openLearning } from "./learned-mirror.ts";
 
 export interface ReplayClientOptions extends Omit<RedactOptions, "markState"> {
   /**
@@ -74,7 +75,7 @@ export async function replayClient(
   // There is one channel where one is given.
   for (const number of "send" in to ? numbers.slice(0, 1) : numbers) {
     const own = events.filter(({ channel = 1 }) => channel === number);
-    const channel = "send" in to ? to : await to.open();
+    const channel = "send" in to ? to : await openLearning(to);
     compared += await replayChannel(own, channel, conversation.header, options, differences);
   }
   return {
