@@ -15,6 +15,7 @@ import { client } from "./cases/client.ts";
 import { http } from "./cases/http.ts";
 import { inproc } from "./cases/inproc.ts";
 import { sessions } from "./cases/sessions.ts";
+import { start } from "./cases/start.ts";
 import { stdio } from "./cases/stdio.ts";
 import { markForeign } from "./drive/machine.ts";
 import { formatNumber } from "./drive/statistics.ts";
@@ -72,6 +73,8 @@ const groups: readonly Group[] = [
     rounds: 3,
     roundMs: 500,
   },
+  // A round is a few starts, however long it may last.
+  { of: start as Case<never>, cells: [cell("start", "plenum --version")], rounds: 5, roundMs: 500 },
 ];
 
 function targetOf(name: string): Target {

@@ -15,6 +15,8 @@ const inlined = ["plenum/util/nearest"];
  * that connect to a server. Reading a file and finding it takes Node longer than running what is in most of them.
  */
 const groups = {
+  // By itself, because `--version` needs nothing else.
+  identity: ["identity"],
   core: ["cli", "commands", "command", "failure", "output", "parse"],
   client: ["session", "target/find", "arguments", "content", "log-lines", "unknown-tool"],
 };

@@ -49,11 +49,17 @@ test("the overview has every command", () => {
   for (const { name, summary } of commands) expect(pageOf("").replace(/\s+/g, " ")).toContain(`${name} ${summary}`);
 });
 
-/** The words of an example, as a shell splits them, up to a pipe or a redirection. */
-function split(example: string): string[] {
+/** Every call of the program in an example, as a shell splits it: in a pipe, and as the command of another. */
+function callsIn(example: string): string[][] {
   const words = example.match(/(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+/g) ?? [];
-  const end = words.findIndex((word) => /^(\||[<>]+|&&|\d>.*)$/.test(word));
-  return words.slice(0, end < 0 ? undefined : end).map((word) => word.replace(/^(['"])(.*)\1$/s, "$2"));
+  const plain = words.map((word) => word.replace(/^(['"])(.*)\1$/s, "$2"));
+  const isEnd = (word: string): boolean => /^(\||[<>]+|&&|\d>.*)$/.test(word);
+  return plain.flatMap((word, at) => {
+    const before = plain[at - 1];
+    if (word !== "plenum" || !(before === undefined || before === "--" || isEnd(before))) return [];
+    const end = plain.findIndex((one, place) => place > at && isEnd(one));
+    return [plain.slice(at + 1, end < 0 ? undefined : end)];
+  });
 }
 
 describe.each(commands.map((row) => [row.name, row] as const))("%s", (name, row) => {
@@ -84,13 +90,19 @@ describe.each(commands.map((row) => [row.name, row] as const))("%s", (name, row)
     expect(new Set(letters).size).toBe(letters.length);
   });
 
-  test("teaches: a description in sentences, and examples that are understood", () => {
+  test("teaches: a description in sentences, and examples that are understood", async () => {
     for (const paragraph of command.description) expect(paragraph).toMatch(/[.:?!)]$/);
     expect(command.examples.length).toBeGreaterThan(0);
     for (const { command: line } of command.examples) {
-      const [program, own, ...words] = split(line);
-      expect({ line, program, own }).toEqual({ line, program: "plenum", own: name });
-      expect(() => parseWords(command, words), line).not.toThrow();
+      const calls = callsIn(line);
+      expect(
+        calls.map(([own]) => own),
+        line,
+      ).toContain(name);
+      for (const [own, ...words] of calls) {
+        const { command: called } = (await commands.find((one) => one.name === own)?.load()) ?? {};
+        expect(() => parseWords(called as Command<OptionSpecs>, words), line).not.toThrow();
+      }
     }
   });
 });

@@ -67,7 +67,7 @@ export function toHarmless(text: string): string {
 }
 
 export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output {
-  const { stdout, stderr, stdin } = process;
+  const { stdout, stderr } = process;
   // What a server's file prints is kept from stdout by replacing its `write`; results still go there.
   const print = stdout.write.bind(stdout) as (text: string | Uint8Array) => boolean;
   const isTerminal = stderr.isTTY === true;
@@ -89,7 +89,10 @@ export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output 
   return {
     isJson,
     isTerminal,
-    canAsk: isTerminal && stdin.isTTY === true && !isJson,
+    // Looked at when it is asked for: making stdin takes time that most runs need not spend.
+    get canAsk() {
+      return isTerminal && !isJson && process.stdin.isTTY === true;
+    },
     paint: createPaint(stdout, color),
     paintNote,
     result: (value, text) => (isJson ? envelope({ ok: true, result: value ?? null }) : line(text)),
