@@ -33,7 +33,14 @@ export const sessionOptions = {
   },
   trace: { kind: "flag", summary: "Show every message on stderr, without secrets" },
   yes: { kind: "flag", short: "y", summary: "Agree to what the server asks, with the values that it proposes" },
-  answer: { kind: "list", value: "KEY=VALUE", summary: "The answer to a question of the server's" },
+  answer: {
+    kind: "list",
+    value: "KEY=VALUE",
+    summary: "The answer to a question of the server's, by the field's name",
+  },
+  decline: { kind: "flag", summary: "Say no to whatever the server asks" },
+  cancel: { kind: "flag", summary: "Say neither yes nor no to whatever the server asks" },
+  root: { kind: "list", value: "DIR", summary: "A folder that the server is told it may look at" },
 } as const satisfies OptionSpecs;
 
 export type SessionOptions = OptionValues<typeof sessionOptions>;
@@ -68,11 +75,13 @@ export async function withSession<T>(
   const spec = await findTarget(invocation.arguments.TARGET, invocation.rest, options);
   output.status(`Connecting to ${spec.name} …`);
   const opened = await openTarget(spec, invocation);
+  const unanswered = createUnanswered();
   try {
-    const client = await opened.connect(opened.target, { ...(await toClientOptions(invocation, spec)), ...more });
+    const asked = await toClientOptions(invocation, spec, unanswered.onFailure);
+    const client = await opened.connect(opened.target, { ...asked, ...more });
     output.status(undefined);
     try {
-      return await run({ client, spec });
+      return await Promise.race([run({ client, spec }), unanswered.failed]);
     } finally {
       await client.close();
     }
@@ -81,6 +90,17 @@ export async function withSession<T>(
     await opened.close();
     signal.throwIfAborted();
   }
+}
+
+/** A question of the server's that nothing answers ends the command, whatever it waits for. */
+function createUnanswered(): { readonly failed: Promise<never>; readonly onFailure: (failure: Failure) => void } {
+  let onFailure: (failure: Failure) => void = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    onFailure = reject;
+  });
+  // It may fail when nobody waits any more.
+  failed.catch(() => {});
+  return { failed, onFailure: (failure) => onFailure(failure) };
 }
 
 /** The target as the library takes it, with trace and authorization. */
@@ -115,13 +135,17 @@ async function toTarget(spec: TargetSpec, output: SessionInvocation["output"]): 
   return { connect, close: nothing, target: httpTarget({ url, headers, ...(auth && { auth }) }) };
 }
 
-/** What the options say to `connect`: who we are, the revision, times, and how what the server asks is answered. */
+/**
+ * What the options say to `connect`: who we are, the revision, times, and how what the server asks is answered.
+ * @param onFailure told of a question that nothing answers. Default: the server gets an error
+ */
 export async function toClientOptions(
   { options, output, signal }: Pick<SessionInvocation, "options" | "output" | "signal">,
   spec: TargetSpec,
+  onFailure?: (failure: Failure) => void,
 ): Promise<ClientOptions> {
   const [{ createAnswers }, { version }] = await Promise.all([import("./ask/answers.ts"), import("./identity.ts")]);
-  const { revision, timeout } = options;
+  const { revision, timeout, root: roots } = options;
   if (timeout !== undefined && timeout <= 0)
     throw new Failure("usage", "--timeout must be a number of seconds above 0");
   return {
@@ -132,6 +156,19 @@ export async function toClientOptions(
     // A user may have to log in first.
     ...(timeout === undefined && spec.kind === "url" && { connectTimeoutMs: 360_000 }),
     onWarning: (problem) => output.warn(problem),
-    ...createAnswers({ isYes: options.yes, given: options.answer, output }),
+    ...(roots.length > 0 && { roots: await toRoots(roots) }),
+    ...createAnswers({ isYes: options.yes, given: options.answer, output, refusal: toRefusal(options), onFailure }),
   };
+}
+
+function toRefusal({ decline, cancel }: SessionOptions): "decline" | "cancel" | undefined {
+  if (decline && cancel)
+    throw new Failure("usage", "--decline and --cancel are two answers", { hint: "Give one of them." });
+  if (decline) return "decline";
+  return cancel ? "cancel" : undefined;
+}
+
+async function toRoots(folders: readonly string[]): Promise<string[]> {
+  const [{ resolve }, { pathToFileURL }] = await Promise.all([import("node:path"), import("node:url")]);
+  return folders.map((folder) => pathToFileURL(resolve(folder)).href);
 }

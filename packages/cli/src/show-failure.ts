@@ -1,5 +1,6 @@
 // What a thrown error is to people and scripts: a message, what to do, and an exit code. Errors are told apart by their shape,
 // not their class: a server that is loaded from a file brings a library of its own.
+import { toAskHint } from "./ask/given.ts";
 import { exitCodes, Failure } from "./failure.ts";
 import { type Output, toHarmless } from "./output.ts";
 
@@ -38,7 +39,7 @@ export function toFailure(error: unknown): Failure {
   return new Failure(known?.[0] ?? "protocol", rpcCode === undefined ? message : `${message} (${rpcCode})`, {
     code,
     data,
-    hint: known?.[1] ?? "With --trace you see every message.",
+    hint: toAskHint(message) ?? known?.[1] ?? "With --trace you see every message.",
     cause: error,
   });
 }
