@@ -96,7 +96,10 @@ function ruleOf(field: JsonObject, kind: Field["kind"]): string {
 }
 
 function rangeOf(low: unknown, high: unknown, units: string): string {
-  const [hasLow, hasHigh] = [typeof low === "number", typeof high === "number"];
+  // Schema libraries write down where whole numbers end, which nobody wants to know.
+  const [hasLow, hasHigh] = [low, high].map(
+    (end) => typeof end === "number" && Math.abs(end) < Number.MAX_SAFE_INTEGER,
+  );
   if (hasLow && hasHigh) return `${low} to ${high}${units}`;
   if (hasLow) return `${low} or more${units}`;
   return hasHigh ? `${high} at most${units}` : "";

@@ -3,7 +3,7 @@ import type { AnswerContext, ElicitForm, ElicitResult, JsonObject } from "plenum
 import type { Output } from "../output.ts";
 import { type Field, readWords } from "./fields.ts";
 import { type Cancelled, cancelled, type PromptOptions, promptChoice, promptChoices, promptText } from "./prompts.ts";
-import { showAsker } from "./show.ts";
+import { showAsker, showCancelled } from "./show.ts";
 
 export interface FormPrompt {
   readonly ask: ElicitForm;
@@ -16,7 +16,14 @@ export interface FormPrompt {
 }
 
 /** Esc and Ctrl-C cancel; a form that is cancelled or declined carries nothing. */
-export async function promptForm({ ask, ctx, output, fields, content }: FormPrompt): Promise<ElicitResult> {
+export async function promptForm(prompt: FormPrompt): Promise<ElicitResult> {
+  const answer = await promptAll(prompt);
+  if (answer !== cancelled) return answer;
+  showCancelled(prompt.ctx.signal);
+  return { action: "cancel" };
+}
+
+async function promptAll({ ask, ctx, output, fields, content }: FormPrompt): Promise<ElicitResult | Cancelled> {
   const { signal } = ctx;
   showAsker(output, ctx, "asks:", ask.message);
   const first = await promptChoice({
@@ -28,17 +35,17 @@ export async function promptForm({ ask, ctx, output, fields, content }: FormProm
     ],
     signal,
   });
-  if (first === cancelled || first === "cancel") return { action: "cancel" };
-  if (first === "decline") return { action: "decline" };
+  if (first === cancelled) return cancelled;
+  if (first !== "accept") return { action: first };
   let filled: JsonObject = {};
   for (;;) {
     for (const field of fields) {
       const value = await promptField(field, filled[field.name] ?? field.proposal, { signal });
-      if (value === cancelled) return { action: "cancel" };
+      if (value === cancelled) return cancelled;
       filled = { ...filled, [field.name]: value };
     }
     const last = fields.length > 1 ? await promptLast(signal) : "send";
-    if (last === cancelled) return { action: "cancel" };
+    if (last === cancelled) return cancelled;
     if (last === "decline") return { action: "decline" };
     if (last === "send") return { action: "accept", content: { ...content, ...filled } };
   }

@@ -3,7 +3,7 @@ import type { AnswerContext, ElicitPage } from "plenum";
 import { type Output, type Paint, toHarmless } from "../output.ts";
 import type { Asked } from "./answers.ts";
 import { cancelled, promptChoice } from "./prompts.ts";
-import { showAsker, showLine } from "./show.ts";
+import { showAsker, showCancelled, showLine } from "./show.ts";
 
 type PageAnswer = { readonly action: "accept" | "decline" | "cancel" };
 
@@ -23,6 +23,7 @@ export async function answerPage(ask: ElicitPage, ctx: AnswerContext, asked: Ask
     initial: "self",
     signal: ctx.signal,
   });
+  if (choice === cancelled) showCancelled(ctx.signal);
   if (choice === cancelled || choice === "cancel") return { action: "cancel" };
   if (choice === "decline") return { action: "decline" };
   if (choice === "open") await open(ask.url);

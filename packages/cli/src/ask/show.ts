@@ -17,3 +17,8 @@ export function showAsker(
 export function showLine(text: string): void {
   process.stderr.write(`${text}\n`);
 }
+
+/** Who has just pressed Ctrl-C may have meant more by it. Nothing where the question was taken back. */
+export function showCancelled({ aborted }: AbortSignal): void {
+  if (!aborted) showLine("The server hears that you cancelled. Ctrl-C ends the command.");
+}
