@@ -20,5 +20,7 @@ const row = (group: CommandRow["group"], name: string, summary: string, load: Co
 export const commands: readonly CommandRow[] = [
   row("Call", "list", "List the tools, resources and prompts of a server", () => import("./commands/list.ts")),
   row("Call", "call", "Call a tool", () => import("./commands/call.ts")),
+  row("Call", "login", "Log in at a server that wants to know who you are", () => import("./commands/login.ts")),
+  row("Call", "logout", "Forget the login at a server", () => import("./commands/logout.ts")),
   row("Shell", "version", "Show the version and the revisions of MCP it speaks", () => import("./commands/version.ts")),
 ];
