@@ -107,8 +107,8 @@ function createUnanswered(): { readonly failed: Promise<never>; readonly onFailu
 export async function openTarget(spec: TargetSpec, { options, output }: SessionInvocation): Promise<Opened> {
   const { target, connect, close } = await toTarget(spec, output);
   if (!options.trace) return { target, connect, close };
-  const [{ tapTarget }, { createTrace }] = await Promise.all([import("plenum/tap"), import("./trace.ts")]);
-  return { target: tapTarget(target, createTrace(output)), connect, close };
+  const [{ tapTarget }, { createTrace, secretsOf }] = await Promise.all([import("plenum/tap"), import("./trace.ts")]);
+  return { target: tapTarget(target, createTrace(output, secretsOf(spec))), connect, close };
 }
 
 const nothing = async (): Promise<void> => {};
