@@ -86,7 +86,7 @@ describe("a form at the terminal", () => {
     terminal.type(`${down}${down}${enter}`);
     await terminal.until(/shape[\s\S]*Square[\s\S]*Circle[\s\S]*● No answer/);
     terminal.type(enter);
-    await terminal.until(/days \(1 or more of them\)[\s\S]*mo[\s\S]*tu[\s\S]*we/);
+    await terminal.until(/days \(at least 1 of them\)[\s\S]*mo[\s\S]*tu[\s\S]*we/);
     terminal.type(`${space}${down}${down}${space}${enter}`);
     await terminal.until(/fruits[\s\S]*Apple, red[\s\S]*Banana/);
     terminal.type(enter);

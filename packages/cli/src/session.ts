@@ -155,7 +155,7 @@ export async function toClientOptions(
     ...(timeout !== undefined && { timeoutMs: timeout * 1000, connectTimeoutMs: timeout * 1000 }),
     // A user may have to log in first.
     ...(timeout === undefined && spec.kind === "url" && { connectTimeoutMs: 360_000 }),
-    onWarning: (problem) => output.warn(problem),
+    onWarning: (problem) => void import("./trace.ts").then(({ toShown }) => output.warn(toShown(problem, spec))),
     ...(roots.length > 0 && { roots: await toRoots(roots) }),
     ...createAnswers({ isYes: options.yes, given: options.answer, output, refusal: toRefusal(options), onFailure }),
   };

@@ -42,6 +42,11 @@ export function secretsOf(spec: TargetSpec): string[] {
   return values.flatMap((value) => [value, value.replace(/^\w+ +/, "")]).filter((value) => value.length >= 4);
 }
 
+/** What the library says of a server, which may quote it: harmless, and without those secrets. */
+export function toShown(problem: string, spec: TargetSpec): string {
+  return toHarmless(redactText(problem, secretsOf(spec)));
+}
+
 /** A response names no method: what its request was is remembered until then. */
 interface Methods {
   note(from: "sent" | "received", message: Message): string;

@@ -101,8 +101,8 @@ function rangeOf(low: unknown, high: unknown, units: string): string {
     (end) => typeof end === "number" && Math.abs(end) < Number.MAX_SAFE_INTEGER,
   );
   if (hasLow && hasHigh) return `${low} to ${high}${units}`;
-  if (hasLow) return `${low} or more${units}`;
-  return hasHigh ? `${high} at most${units}` : "";
+  if (hasLow) return units === "" ? `${low} or more` : `at least ${low}${units}`;
+  return hasHigh ? `at most ${high}${units}` : "";
 }
 
 const yes: readonly string[] = ["yes", "y", "true", "on", "1"];

@@ -118,7 +118,7 @@ async function logIn(spec: UrlSpec, invocation: Invocation<typeof options>): Pro
     info: { name: "plenum-cli", version },
     signal,
     connectTimeoutMs: loginMs,
-    onWarning: (problem) => output.warn(problem),
+    onWarning: (problem) => output.warn(toHarmless(problem)),
   });
   try {
     // Some let everybody in, and ask only of who wants something.
