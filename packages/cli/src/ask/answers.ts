@@ -3,7 +3,7 @@
 import type { AnswerContext, ClientOptions, ElicitForm, ElicitPage, SampleRequest } from "plenum";
 import { Failure } from "../failure.ts";
 import { type Output, toHarmless } from "../output.ts";
-import { type Given, parseGiven } from "./given.ts";
+import { type Asked, parseGiven } from "./given.ts";
 
 export interface AnswerOptions {
   /** --yes: what the server proposes is agreed to. */
@@ -18,13 +18,6 @@ export interface AnswerOptions {
 }
 
 export type Refusal = "decline" | "cancel";
-
-/** What the ways to answer need of the command. */
-export interface Asked {
-  readonly isYes: boolean;
-  readonly given: Given;
-  readonly output: Output;
-}
 
 export type Answers = Pick<ClientOptions, "onElicit" | "onElicitUrl" | "onSample">;
 

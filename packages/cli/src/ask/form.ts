@@ -2,9 +2,8 @@
 import type { AnswerContext, ElicitForm, ElicitResult, JsonObject } from "plenum";
 import { Failure } from "../failure.ts";
 import { toHarmless } from "../output.ts";
-import type { Asked } from "./answers.ts";
 import { type Field, readWords, toFields } from "./fields.ts";
-import { type Given, toUnanswered } from "./given.ts";
+import { type Asked, type Given, toUnanswered } from "./given.ts";
 
 /** Throws a Failure where an answer does not fit, or is missing and nobody can be asked. */
 export async function answerForm(ask: ElicitForm, ctx: AnswerContext, asked: Asked): Promise<ElicitResult> {

@@ -1,9 +1,17 @@
 // What --answer KEY=VALUE gives, by key, and what is said where that is not enough.
 import { nearestTo } from "plenum/util/nearest";
 import { Failure } from "../failure.ts";
+import type { Output } from "../output.ts";
 
 /** Values by the name of the field they are for, in their order. */
 export type Given = ReadonlyMap<string, readonly string[]>;
+
+/** What the ways to answer need of the command. */
+export interface Asked {
+  readonly isYes: boolean;
+  readonly given: Given;
+  readonly output: Output;
+}
 
 /** Split on the first `=`. Throws a Failure `usage` for one without. */
 export function parseGiven(answers: readonly string[]): Given {

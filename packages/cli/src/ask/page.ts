@@ -1,7 +1,7 @@
 // A page that a server wants the user to visit. It is shown whole, and opened only by who says so: --yes agrees, and opens nothing.
 import type { AnswerContext, ElicitPage } from "plenum";
 import { type Output, type Paint, toHarmless } from "../output.ts";
-import type { Asked } from "./answers.ts";
+import type { Asked } from "./given.ts";
 import { cancelled, promptChoice } from "./prompts.ts";
 import { showAsker, showCancelled, showLine } from "./show.ts";
 

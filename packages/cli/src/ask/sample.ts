@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline";
 import { type AnswerContext, type SampleRequest, type SampleResult, userRejected } from "plenum";
 import { type Output, toHarmless } from "../output.ts";
-import type { Asked } from "./answers.ts";
+import type { Asked } from "./given.ts";
 import { cancelled, promptChoice } from "./prompts.ts";
 import { showAsker, showLine } from "./show.ts";
 
