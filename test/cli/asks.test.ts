@@ -1,5 +1,5 @@
 // What a server asks while a command runs: answered by options where a script runs it, and by prompts at a terminal.
-import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -175,6 +175,30 @@ describe("a form at the terminal", () => {
     expect(await terminal.exited).toBe(130);
   });
 
+  test("a server that is gone takes its question with it", async () => {
+    const flag = join(makeFolder(), "go");
+    const soon = `setInterval(() => existsSync(${JSON.stringify(flag)}) && process.exit(9), 20);`;
+    const folder = makeFolder({ "server.mjs": toServer("name", { type: "string" }, "", soon) });
+    const words = ["call", "ask", "--revision", "2025-11-25", "--", "node", join(folder, "server.mjs")];
+    const terminal = await openTerminal(words);
+    await terminal.until(/Do you want to answer\?/);
+    writeFileSync(flag, "");
+    expect(await terminal.exited).toBe(2);
+    expect(terminal.text).not.toContain("you cancelled");
+  });
+
+  test("two questions at once come one after the other", async () => {
+    const folder = makeFolder({ "server.mjs": toServer("name", { type: "string" }, "", "", 2) });
+    const terminal = await openTerminal(["call", join(folder, "server.mjs"), "ask"]);
+    for (const name of ["Ann", "Bob"]) {
+      await begin(terminal);
+      await terminal.until(/◆ {2}name/);
+      terminal.type(`${name}${enter}`);
+    }
+    await terminal.until(/"name":"Ann".*"name":"Bob"/);
+    expect(await terminal.exited).toBe(0);
+  });
+
   test("what the server says cannot move the cursor", async () => {
     const folder = makeFolder({
       "server.mjs": toServer("name", { type: "string", title: "\u001b[2JTitle", description: "\u001b]0;owned\u0007" }),
@@ -256,34 +280,6 @@ describe("in a script", () => {
   });
 });
 
-describe("a model's answer", () => {
-  test("is typed, in as many lines as it takes", async () => {
-    const terminal = await openTerminal(["call", file, "poem"]);
-    await terminal.until(/everything 1\.2\.3 asks for the answer of a model:\s+user: A poem\s+at most 100 tokens/);
-    await terminal.until(/Refuse/);
-    terminal.type(enter);
-    await terminal.until(/> /);
-    terminal.type(`Roses${enter}are red${enter}.${enter}`);
-    await terminal.until(/The model said: .*"Roses\\nare red"/);
-    expect(await terminal.exited).toBe(0);
-  });
-
-  test("is refused", async () => {
-    const terminal = await openTerminal(["call", file, "poem"]);
-    await terminal.until(/Refuse/);
-    terminal.type(`${down}${enter}`);
-    await terminal.until(/User rejected sampling request/);
-    expect(await terminal.exited).toBe(4);
-  });
-
-  test("is given by --answer, and not by --yes", async () => {
-    expect((await runCli(["call", file, "poem", "--answer", "sample=Roses"])).stdout).toContain("Roses");
-    const { code, stderr } = await runCli(["call", file, "poem", "--yes"]);
-    expect(code).toBe(4);
-    expect(stderr).toContain("--answer sample=TEXT");
-  });
-});
-
 describe("a page", () => {
   const url = "https://pay.example/checkout?cart=7";
 
@@ -330,18 +326,27 @@ async function begin(terminal: Terminal): Promise<void> {
   terminal.type(enter);
 }
 
-/** A server whose one tool asks for one field, and gives back what it was answered. */
-function toServer(name: string, field: object, after = ""): string {
+/**
+ * A server whose one tool asks for one field, and gives back what it was answered.
+ * @param after what it does then
+ * @param soon what it does while it waits
+ * @param times how often it asks, all at once
+ */
+function toServer(name: string, field: object, after = "", soon = "", times = 1): string {
   const schema = { type: "object", properties: { [name]: field } };
   return `
+    import { existsSync } from "node:fs";
     import { pathToFileURL } from "node:url";
     import { createServer, jsonSchema } from "${libraryUrl()}";
     import { serveStdio } from "${libraryUrl("transport/stdio/server.js")}";
     const server = createServer({ name: "asker", version: "1.0.0" });
     server.tool("ask", {}, async (_, ctx) => {
-      const answer = await ctx.elicit("Please say", jsonSchema(${JSON.stringify(schema)}));
+      const ask = () => ctx.elicit("Please say", jsonSchema(${JSON.stringify(schema)}));
+      const answers = Promise.all(Array.from({ length: ${times} }, ask));
+      ${soon}
+      await answers;
       ${after}
-      return JSON.stringify(answer);
+      return JSON.stringify(await answers);
     });
     export default server;
     if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) serveStdio(server);

@@ -154,6 +154,17 @@ describe("a call without a login", () => {
     expect(await terminal.exited).toBe(0);
   });
 
+  test("Ctrl-C ends the waiting for the browser", async () => {
+    const { url } = await openProtected();
+    const { env } = makeDesktop("nothing");
+    const terminal = await openTerminal(["call", url, "list_notes"], { env });
+    await terminal.until(/Open the browser\?/);
+    terminal.type("y");
+    await terminal.until(/Waiting for the login/);
+    terminal.type("\x03");
+    expect(await terminal.exited).toBe(130);
+  });
+
   test("at a terminal, and the answer is no", async () => {
     const { url } = await openProtected();
     const { env, visits } = makeDesktop();

@@ -62,8 +62,8 @@ export interface Desktop {
   readonly tokens: string;
 }
 
-/** @param answer what the user says on the consent page */
-export function makeDesktop(answer: "allow" | "deny" = "allow"): Desktop {
+/** @param answer what the user says on the consent page; `nothing`: goes away without a word */
+export function makeDesktop(answer: "allow" | "deny" | "nothing" = "allow"): Desktop {
   const home = makeFolder();
   const log = join(home, "visits.log");
   mkdirSync(join(home, "bin"));

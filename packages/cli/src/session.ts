@@ -40,8 +40,19 @@ export const sessionOptions = {
   },
   decline: { kind: "flag", summary: "Say no to whatever the server asks" },
   cancel: { kind: "flag", summary: "Say neither yes nor no to whatever the server asks" },
+  "sample-command": {
+    kind: "text",
+    value: "COMMAND",
+    summary: "A program that answers for a model: it gets the request as JSON, and prints the answer",
+  },
   root: { kind: "list", value: "DIR", summary: "A folder that the server is told it may look at" },
 } as const satisfies OptionSpecs;
+
+/** How what a server asks is answered: for the description of every command that may be asked something. */
+export const askDescription: readonly string[] = [
+  "A server may ask something before it answers: a form, a page to visit, the answer of a model. At a terminal you are asked, on stderr; Esc or Ctrl-C cancels the question, and another Ctrl-C ends the command. In a script, --answer KEY=VALUE fills in a field by its name: numbers, yes and no, choices by value or title, lists with commas or --answer given several times. What is not answered is as the server proposes. --yes agrees to all that it proposes, and prints the address of a page without opening it; --decline and --cancel refuse. A field that needs an answer and has none ends the command with exit code 1.",
+  "The answer of a model is what you type, --answer sample=TEXT, or what --sample-command prints. Where nobody can answer, the server is told that it cannot ask.",
+];
 
 export type SessionOptions = OptionValues<typeof sessionOptions>;
 
@@ -157,7 +168,14 @@ export async function toClientOptions(
     ...(timeout === undefined && spec.kind === "url" && { connectTimeoutMs: 360_000 }),
     onWarning: (problem) => void import("./trace.ts").then(({ toShown }) => output.warn(toShown(problem, spec))),
     ...(roots.length > 0 && { roots: await toRoots(roots) }),
-    ...createAnswers({ isYes: options.yes, given: options.answer, output, refusal: toRefusal(options), onFailure }),
+    ...createAnswers({
+      isYes: options.yes,
+      given: options.answer,
+      refusal: toRefusal(options),
+      sampleCommand: options["sample-command"],
+      output,
+      onFailure,
+    }),
   };
 }
 

@@ -13,6 +13,8 @@ export interface AnswerOptions {
   readonly output: Output;
   /** --decline or --cancel: how every question is answered. */
   readonly refusal?: Refusal | undefined;
+  /** --sample-command: what answers for a model. */
+  readonly sampleCommand?: string | undefined;
   /** Told of a question that nothing answers; the server is left without an answer. Default: the server gets an error. */
   readonly onFailure?: ((failure: Failure) => void) | undefined;
 }
@@ -22,8 +24,9 @@ export type Refusal = "decline" | "cancel";
 export type Answers = Pick<ClientOptions, "onElicit" | "onElicitUrl" | "onSample">;
 
 /** The handlers for `connect`. Prompts are loaded by the first question. Throws a Failure `usage` for options that make no sense. */
-export function createAnswers({ isYes, given: answers, output, refusal, onFailure }: AnswerOptions): Answers {
-  const given = parseGiven(answers);
+export function createAnswers(options: AnswerOptions): Answers {
+  const { isYes, output, refusal, sampleCommand, onFailure } = options;
+  const given = parseGiven(options.given);
   if (refusal !== undefined) {
     if (isYes || given.size > 0) {
       throw new Failure("usage", `--${refusal} refuses what --${isYes ? "yes" : "answer"} would answer`, {
@@ -33,7 +36,7 @@ export function createAnswers({ isYes, given: answers, output, refusal, onFailur
     }
     return createRefusals(refusal, output);
   }
-  const asked: Asked = { isYes, given, output };
+  const asked: Asked = { isYes, given, output, sampleCommand };
   const inTurn = createTurns();
   const put = <T>(answer: () => Promise<T>): Promise<T> =>
     inTurn(async () => {
@@ -58,7 +61,7 @@ export function createAnswers({ isYes, given: answers, output, refusal, onFailur
     ...((canAsk || isYes || [...given.keys()].some((key) => key !== "sample")) && { onElicit }),
     ...((canAsk || isYes) && { onElicitUrl }),
     // There is no text that --yes could agree to.
-    ...((canAsk || given.has("sample")) && { onSample }),
+    ...((canAsk || given.has("sample") || sampleCommand !== undefined) && { onSample }),
   };
 }
 

@@ -11,6 +11,8 @@ export interface Asked {
   readonly isYes: boolean;
   readonly given: Given;
   readonly output: Output;
+  /** --sample-command */
+  readonly sampleCommand?: string | undefined;
 }
 
 /** Split on the first `=`. Throws a Failure `usage` for one without. */
@@ -57,6 +59,6 @@ export function toAskHint(message: string): string | undefined {
   if (capability === undefined) return undefined;
   if (capability === "roots") return "The server wants to know which folders it may look at: say so with --root DIR.";
   if (capability === "sampling")
-    return "The server wants the answer of a model: give it with --answer sample=TEXT, or run this at a terminal.";
+    return "The server wants the answer of a model: give it with --answer sample=TEXT or --sample-command COMMAND, or run this at a terminal.";
   return "The server wants to ask something: answer with --answer KEY=VALUE, agree with --yes, refuse with --decline, or run this at a terminal.";
 }

@@ -1,4 +1,5 @@
-// A server that wants the answer of a model: the person at the terminal is the model, or --answer sample=TEXT is what it says.
+// A server that wants the answer of a model: the person at the terminal is the model, or --answer sample=TEXT is what it says,
+// or a program is asked.
 import { createInterface } from "node:readline";
 import { type AnswerContext, type SampleRequest, type SampleResult, userRejected } from "plenum";
 import { type Output, toHarmless } from "../output.ts";
@@ -11,12 +12,16 @@ const uses = new WeakMap<readonly string[], number>();
 
 /** Throws the error that tells the server of a refusal. */
 export async function answerSample(ask: SampleRequest, ctx: AnswerContext, asked: Asked): Promise<SampleResult> {
-  const { given, output } = asked;
+  const { given, output, sampleCommand } = asked;
   const texts = given.get("sample");
   if (texts) {
     const used = uses.get(texts) ?? 0;
     uses.set(texts, used + 1);
     return toResult(texts[Math.min(used, texts.length - 1)] as string);
+  }
+  if (sampleCommand !== undefined) {
+    const { runSampleCommand } = await import("./sample-command.ts");
+    return toResult(await runSampleCommand(sampleCommand, ask, ctx.signal), "command");
   }
   showRequest(ask, ctx, output);
   const choice = await promptChoice({
@@ -34,8 +39,8 @@ export async function answerSample(ask: SampleRequest, ctx: AnswerContext, asked
   return toResult(text);
 }
 
-function toResult(text: string): SampleResult {
-  return { role: "assistant", content: { type: "text", text }, model: "human", stopReason: "endTurn" };
+function toResult(text: string, model = "human"): SampleResult {
+  return { role: "assistant", content: { type: "text", text }, model, stopReason: "endTurn" };
 }
 
 function showRequest(ask: SampleRequest, ctx: AnswerContext, output: Output): void {
