@@ -212,6 +212,17 @@ describe("a form at the terminal", () => {
   });
 });
 
+test.each([
+  ["NO_COLOR", [], { NO_COLOR: "1" }],
+  ["--no-color", ["--no-color"], {}],
+])("prompts have no colours with %s", async (_, words, env) => {
+  const terminal = await openTerminal(["call", file, "greet", ...words], { env });
+  await terminal.until(/Cancel/);
+  expect(terminal.shown).not.toContain("\u001b[3");
+  terminal.type(esc);
+  await terminal.exited;
+});
+
 describe("in a script", () => {
   test("nobody to ask: the server is not told that it could, and what to do is said", async () => {
     const { code, stderr } = await runCli(["call", file, "greet"]);

@@ -64,13 +64,18 @@ function toRefused(error: unknown, { code, message, rpcCode, data, cause }: Shap
   });
 }
 
-function toUnauthorized(error: unknown, { code, message, data }: Shape): Failure {
-  const hint =
-    code === "discovery_failed"
-      ? "Where its owner gave you a token, send it: --header 'Authorization: Bearer …'."
-      : "plenum login TARGET --force logs in anew.";
+function toUnauthorized(error: unknown, { code = "", message, data }: Shape): Failure {
+  const hint = loginHints[code] ?? "plenum login TARGET --force logs in anew.";
   return new Failure("unauthorized", message, { code, data, hint, cause: error });
 }
+
+const byClient = "Where its owner gave you a client id, log in with plenum login TARGET --client-id ID.";
+const byToken = "Where its owner gave you a token, send it: --header 'Authorization: Bearer …'.";
+const loginHints: { readonly [code: string]: string } = {
+  discovery_failed: byToken,
+  no_client: byClient,
+  registration_failed: `${byClient} ${byToken}`,
+};
 
 const mcpFailures: { readonly [code: string]: readonly [exit: Failure["exit"], hint: string] } = {
   connection_lost: [

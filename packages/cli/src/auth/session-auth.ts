@@ -49,6 +49,6 @@ function toLoginFailure(message: string, url: string): Failure {
   const { origin, pathname } = new URL(url);
   return new Failure("unauthorized", message, {
     code: "login_required",
-    hint: `Log in with: plenum login ${origin}${pathname}`,
+    hint: `Log in with plenum login ${origin}${pathname}, or send a token that you have: --header 'Authorization: Bearer …'.`,
   });
 }
