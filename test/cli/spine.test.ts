@@ -5,7 +5,7 @@ import { revisions } from "plenum";
 import { expect, test } from "vitest";
 import { commands } from "../../packages/cli/src/commands.ts";
 import { root } from "../house/source.ts";
-import { fixture, openTerminal, runCli } from "./stage.ts";
+import { fixture, libraryUrl, makeFolder, openTerminal, runCli } from "./stage.ts";
 
 const manifest = JSON.parse(readFileSync(join(root, "packages", "cli", "package.json"), "utf8"));
 
@@ -39,4 +39,17 @@ test.each(commands.map((row) => [row.name, row] as const))("%s is what the table
   const { command } = await row.load();
   expect(command).toMatchObject({ name, summary: row.summary });
   expect(command.examples.length).toBeGreaterThan(0);
+});
+
+test("a file that leaves something running does not keep the command from its end", async () => {
+  const folder = makeFolder({
+    "server.mjs": `import { createServer } from "${libraryUrl()}";
+setInterval(() => {}, 1000);
+export const server = createServer({ name: "busy", version: "1" });
+server.tool("long", {}, () => "x".repeat(300_000));`,
+  });
+  const { code, stdout } = await runCli(["call", `${join(folder, "server.mjs")}:server`, "long"], {
+    timeoutMs: 10_000,
+  });
+  expect({ code, length: stdout.length }).toEqual({ code: 0, length: 300_001 });
 });

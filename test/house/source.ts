@@ -19,8 +19,11 @@ export interface Source {
   readonly anyLines: readonly number[];
 }
 
-/** Where a package is loaded that applications may have: its name is no literal, so that bundlers leave it alone. */
-const unbundled = /(^|\/)protocol\/trace\.[jt]s$/;
+/**
+ * Where a package is loaded that applications may have: its name is no literal, so that bundlers leave it alone. And where the
+ * command line loads the files of its users.
+ */
+const computed = /(^|\/)protocol\/trace\.[jt]s$|^load\/|^dev\//;
 
 /** Parses one file. Throws on a syntax error, and on a dynamic import whose target is computed. */
 export function readSource(path: string, text: string): Source {
@@ -46,7 +49,7 @@ export function readSource(path: string, text: string): Source {
   };
   new Visitor({
     ImportExpression: (node) => {
-      if (!unbundled.test(path)) addLiteral(node.source);
+      if (!computed.test(path)) addLiteral(node.source);
     },
     TSImportType: (node) => addLiteral(node.source),
     TSAnyKeyword: (node) => {

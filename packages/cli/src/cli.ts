@@ -6,7 +6,7 @@ import { exitCodes, Failure } from "./failure.ts";
 import { createOutput, type Output } from "./output.ts";
 import { parseWords } from "./parse.ts";
 
-/** Sets the exit code of the process; never rejects. */
+/** Ends the process with the exit code when all is written: what a file that was loaded left running would keep it alive. */
 export async function runCli(words: readonly string[]): Promise<void> {
   // Before parsing, which may be what fails.
   const has = (name: string): boolean => words.slice(0, endOf(words)).includes(name);
@@ -20,6 +20,12 @@ export async function runCli(words: readonly string[]): Promise<void> {
   const interrupt = watchSignals();
   // A reader that has gone away, such as `head`, is no error.
   process.stdout.on("error", () => process.exit());
+  // Of code that a file brings, and of ours: nobody waits for it any more, and a stack is for --debug.
+  const onUncaught = async (error: unknown): Promise<void> => {
+    const { showFailure } = await import("./show-failure.ts");
+    process.exit(showFailure(error, output, has("--debug")));
+  };
+  process.on("uncaughtException", onUncaught);
   try {
     process.exitCode = (await dispatch(words, output, interrupt.signal)) ?? exitCodes.ok;
   } catch (error) {
@@ -30,6 +36,15 @@ export async function runCli(words: readonly string[]): Promise<void> {
   } finally {
     interrupt.stop();
   }
+  await Promise.all([process.stdout, process.stderr].map(isWritten));
+  process.exit();
+}
+
+function isWritten(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.writableLength === 0) resolve();
+    else stream.write("", () => resolve());
+  });
 }
 
 function endOf(words: readonly string[]): number {

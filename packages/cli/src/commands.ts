@@ -20,6 +20,17 @@ const row = (group: CommandRow["group"], name: string, summary: string, load: Co
 export const commands: readonly CommandRow[] = [
   row("Call", "list", "List the tools, resources and prompts of a server", () => import("./commands/list.ts")),
   row("Call", "call", "Call a tool", () => import("./commands/call.ts")),
+  row("Call", "read", "Read a resource", () => import("./commands/read.ts")),
+  row("Call", "prompt", "Get a prompt, with its arguments filled in", () => import("./commands/prompt.ts")),
+  row(
+    "Call",
+    "complete",
+    "Ask for values of an argument of a prompt or a resource template",
+    () => import("./commands/complete.ts"),
+  ),
+  row("Call", "ping", "See whether a server answers, and how fast", () => import("./commands/ping.ts")),
+  row("Call", "logs", "Show what a server logs", () => import("./commands/logs.ts")),
+  row("Call", "subscribe", "Watch resources and lists of a server change", () => import("./commands/subscribe.ts")),
   row("Call", "login", "Log in at a server that wants to know who you are", () => import("./commands/login.ts")),
   row("Call", "logout", "Forget the login at a server", () => import("./commands/logout.ts")),
   row("Shell", "version", "Show the version and the revisions of MCP it speaks", () => import("./commands/version.ts")),

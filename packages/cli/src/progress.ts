@@ -3,9 +3,9 @@ import type { ProgressUpdate } from "plenum";
 import { type Output, toHarmless } from "./output.ts";
 
 export interface Progress {
-  update(update: ProgressUpdate): void;
+  readonly update: (update: ProgressUpdate) => void;
   /** Takes the line away. */
-  end(): void;
+  readonly end: () => void;
 }
 
 export interface ProgressLook {

@@ -2,6 +2,7 @@
 import type { Client, ClientOptions, Revision, Target } from "plenum";
 import type { Invocation, OptionSpecs, OptionValues } from "./command.ts";
 import { Failure } from "./failure.ts";
+import { toHarmless } from "./output.ts";
 import { findTarget } from "./target/find.ts";
 import type { TargetSpec } from "./target/spec.ts";
 
@@ -31,6 +32,7 @@ export const sessionOptions = {
     summary: "How long to wait without an answer or progress",
     fallback: "60",
   },
+  stderr: { kind: "flag", summary: "Show what a server that is started writes to stderr" },
   trace: { kind: "flag", summary: "Show every message on stderr, without secrets" },
   yes: { kind: "flag", short: "y", summary: "Agree to what the server asks, with the values that it proposes" },
   answer: {
@@ -82,24 +84,31 @@ export async function withSession<T>(
   run: (session: Session) => Promise<T>,
   more: ClientOptions = {},
 ): Promise<T> {
-  const { options, output, signal } = invocation;
+  const { options, output } = invocation;
   const spec = await findTarget(invocation.arguments.TARGET, invocation.rest, options);
-  output.status(`Connecting to ${spec.name} …`);
-  const opened = await openTarget(spec, invocation);
+  // What is quick need not be said.
+  const waiting = setTimeout(() => output.status(`Connecting to ${spec.name} …`), 300);
+  const isConnected = (): void => {
+    clearTimeout(waiting);
+    output.status(undefined);
+  };
   const unanswered = createUnanswered();
   try {
-    const asked = await toClientOptions(invocation, spec, unanswered.onFailure);
-    const client = await opened.connect(opened.target, { ...asked, ...more });
-    output.status(undefined);
+    const opened = await openTarget(spec, invocation);
     try {
-      return await Promise.race([run({ client, spec }), unanswered.failed]);
+      const asked = await toClientOptions(invocation, spec, unanswered.onFailure);
+      const client = await opened.connect(opened.target, { ...asked, ...more });
+      isConnected();
+      try {
+        return await Promise.race([run({ client, spec }), unanswered.failed]);
+      } finally {
+        await client.close();
+      }
     } finally {
-      await client.close();
+      await opened.close();
     }
   } finally {
-    output.status(undefined);
-    await opened.close();
-    signal.throwIfAborted();
+    isConnected();
   }
 }
 
@@ -116,7 +125,7 @@ function createUnanswered(): { readonly failed: Promise<never>; readonly onFailu
 
 /** The target as the library takes it, with trace and authorization. */
 export async function openTarget(spec: TargetSpec, { options, output }: SessionInvocation): Promise<Opened> {
-  const { target, connect, close } = await toTarget(spec, output);
+  const { target, connect, close } = await toTarget(spec, options, output);
   if (!options.trace) return { target, connect, close };
   const [{ tapTarget }, { createTrace, secretsOf }] = await Promise.all([import("plenum/tap"), import("./trace.ts")]);
   return { target: tapTarget(target, createTrace(output, secretsOf(spec))), connect, close };
@@ -124,7 +133,11 @@ export async function openTarget(spec: TargetSpec, { options, output }: SessionI
 
 const nothing = async (): Promise<void> => {};
 
-async function toTarget(spec: TargetSpec, output: SessionInvocation["output"]): Promise<Opened> {
+async function toTarget(
+  spec: TargetSpec,
+  { stderr: showsStderr }: SessionOptions,
+  output: SessionInvocation["output"],
+): Promise<Opened> {
   if (spec.kind === "file") {
     const { loadServer } = await import("./load/server.ts");
     const { server, library } = await loadServer(spec);
@@ -135,7 +148,12 @@ async function toTarget(spec: TargetSpec, output: SessionInvocation["output"]): 
   if (spec.kind === "command") {
     const { command, args, env, cwd } = spec;
     const { stdioTarget } = await import("plenum/stdio/client");
-    return { connect, close: nothing, target: stdioTarget({ command, args, env, ...(cwd !== undefined && { cwd }) }) };
+    const stderr = showsStderr ? (text: string) => output.note(toHarmless(text.trimEnd())) : "capture";
+    return {
+      connect,
+      close: nothing,
+      target: stdioTarget({ command, args, env, stderr, ...(cwd !== undefined && { cwd }) }),
+    };
   }
   const [{ httpTarget }, { createSessionAuth }] = await Promise.all([
     import("plenum/http/client"),

@@ -37,19 +37,16 @@ export function createAnswers(options: AnswerOptions): Answers {
     return createRefusals(refusal, output);
   }
   const asked: Asked = { isYes, given, output, sampleCommand };
-  const inTurn = createTurns();
-  const put = <T>(answer: () => Promise<T>): Promise<T> =>
-    inTurn(async () => {
-      output.status(undefined);
-      try {
-        return await answer();
-      } catch (error) {
-        if (!(error instanceof Failure) || !onFailure) throw error;
-        onFailure(error);
-        // The command ends, and the connection with it: an answer of ours would be a lie.
-        return new Promise<never>(() => {});
-      }
-    });
+  const put = async <T>(answer: () => Promise<T>): Promise<T> => {
+    try {
+      return await output.alone(answer);
+    } catch (error) {
+      if (!(error instanceof Failure) || !onFailure) throw error;
+      onFailure(error);
+      // The command ends, and the connection with it: an answer of ours would be a lie.
+      return new Promise<never>(() => {});
+    }
+  };
   const onElicit = (ask: ElicitForm, ctx: AnswerContext) =>
     put(async () => (await import("./form.ts")).answerForm(ask, ctx, asked));
   const onElicitUrl = (ask: ElicitPage, ctx: AnswerContext) =>
@@ -78,15 +75,5 @@ function createRefusals(action: Refusal, output: Output): Answers {
       output.note(`The server asks for the answer of a model (--${action})`);
       throw userRejected();
     },
-  };
-}
-
-/** One question after another: two prompts at a time would fight for the keys. */
-function createTurns(): <T>(answer: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (answer) => {
-    const next = last.then(answer);
-    last = next.catch(() => {});
-    return next;
   };
 }

@@ -30,10 +30,10 @@ export async function answerPage(ask: ElicitPage, ctx: AnswerContext, asked: Ask
   return { action: "accept" };
 }
 
-function showUrl(href: string, { paintNote, warn }: Output): void {
+function showUrl(href: string, { paintNote }: Output): void {
   const url = new URL(href);
   showLine(`\n  ${withBoldHost(href, url.host, paintNote)}\n`);
-  for (const doubt of doubtsOf(url)) warn(doubt);
+  for (const doubt of doubtsOf(url)) showLine(`${paintNote("yellow", "warning:")} ${doubt}`);
 }
 
 /** The URL is as the URL parser writes it: its first occurrence of the host is the host. */

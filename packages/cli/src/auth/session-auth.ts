@@ -33,10 +33,10 @@ export function hasAuthorization({ headers }: UrlSpec): boolean {
 function askFirst({ name, url }: UrlSpec, output: Output): Redirect {
   return {
     async begin(registered) {
-      output.status(undefined);
       if (!output.canAsk) throw toLoginFailure(`${name} wants a login`, url);
       const { promptYes } = await import("../ask/prompts.ts");
-      const isAgreed = await promptYes({ message: `${name} wants a login. Open the browser?`, initial: true });
+      const message = `${name} wants a login. Open the browser?`;
+      const isAgreed = await output.alone(() => promptYes({ message, initial: true }));
       if (isAgreed !== true) throw toLoginFailure(`${name} wants a login, and there was none`, url);
       const { createBrowserRedirect } = await import("./browser-redirect.ts");
       return createBrowserRedirect(output).begin(registered);

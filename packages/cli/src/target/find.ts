@@ -92,17 +92,17 @@ function toHeaders(given: readonly string[]): { [name: string]: string } {
   );
 }
 
-/** `KEY=VALUE` texts, split on the first `=`, both sides trimmed. Throws a Failure for one without. */
+/** Variables: `KEY=VALUE` texts. */
 export function toEnv(given: readonly string[]): { [name: string]: string } {
+  return toPairs(given, "Such as: API_KEY=@env:API_KEY");
+}
+
+/** `KEY=VALUE` texts, split on the first `=`, both sides trimmed. Throws a Failure with the hint for one without. */
+export function toPairs(given: readonly string[], hint: string): { [name: string]: string } {
   return Object.fromEntries(
     given.map((one) => {
       const equals = one.indexOf("=");
-      if (equals <= 0) {
-        throw new Failure("usage", `"${one}" is no KEY=VALUE`, {
-          code: "invalid_variable",
-          hint: "Such as: API_KEY=@env:API_KEY",
-        });
-      }
+      if (equals <= 0) throw new Failure("usage", `"${one}" is no KEY=VALUE`, { code: "invalid_pair", hint });
       return [one.slice(0, equals).trim(), one.slice(equals + 1).trim()];
     }),
   );

@@ -1,0 +1,38 @@
+// `plenum read`: a resource.
+import { defineCommand } from "../command.ts";
+import { dataOfContents, formatContents, savePieces } from "../content.ts";
+import { sessionOptions, withSession } from "../session.ts";
+
+export const command = defineCommand({
+  name: "read",
+  summary: "Read a resource",
+  description: [
+    "Reads a resource and prints its text. Bytes are written as they are where stdout is a file or a pipe; at a terminal they are one line, and --output writes them to a file.",
+  ],
+  arguments: [
+    { name: "TARGET", summary: "the server" },
+    { name: "URI", summary: "the resource; plenum list shows them" },
+  ],
+  options: {
+    ...sessionOptions,
+    output: { kind: "text", short: "o", value: "PATH", summary: "Write it there: a file, or a folder for several" },
+  },
+  examples: [
+    { command: "plenum read server.ts note://today", summary: "A resource of the server in a file" },
+    { command: "plenum read https://example.com/mcp img://logo -o logo.png", summary: "An image, to a file" },
+  ],
+  async run(invocation) {
+    const { output, signal, options, arguments: named } = invocation;
+    await withSession(invocation, async ({ client }) => {
+      const result = await client.readResource(named.URI as string, { signal });
+      const { contents } = result;
+      if (options.output !== undefined) {
+        const saved = savePieces(contents.map(dataOfContents), options.output);
+        output.result({ ...result, saved }, saved.join("\n"));
+      } else if (output.isJson || process.stdout.isTTY) output.result(result, contents.map(formatContents).join("\n"));
+      // Byte for byte, so that it can be piped on.
+      else for (const one of contents) output.raw(dataOfContents(one).data);
+    });
+    return undefined;
+  },
+});
