@@ -15,6 +15,7 @@ import { progress } from "./cases/progress.ts";
 import { resume } from "./cases/resume.ts";
 import { sessions } from "./cases/sessions.ts";
 import { soak } from "./cases/soak.ts";
+import { start } from "./cases/start.ts";
 import { stdio } from "./cases/stdio.ts";
 import { types } from "./cases/types.ts";
 
@@ -23,6 +24,7 @@ export const cases: readonly Case[] = [
   http,
   sessions,
   cold,
+  start,
   large,
   progress,
   list,

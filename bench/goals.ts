@@ -92,6 +92,22 @@ export const goals: readonly Goal[] = [
     of: "ratio",
     atMost: 1.25,
   },
+  ...(
+    [
+      ["plenum --version", 1.5],
+      ["plenum call FILE.mjs", 2.5],
+      ["plenum call FILE.ts", 2.5],
+    ] as const
+  ).map(
+    ([variant, atMost]): Goal => ({
+      title: `\`${variant}\`: CPU / \`node -e 0\``,
+      case: "start",
+      variants: [variant],
+      metric: "cpuUs",
+      of: "ratio",
+      atMost,
+    }),
+  ),
   {
     title: "progress notifications/s / bare, stdio",
     case: "progress",

@@ -22,6 +22,11 @@ const terms: readonly Term[] = [
     pattern: /CPU µs/,
   },
   {
+    word: "FILE.mjs, FILE.ts",
+    meaning: "a server with one tool, in a file that `plenum call` loads into its own process",
+    pattern: /FILE\./,
+  },
+  {
     word: "growth",
     meaning: "CPU time of a call with 1,000 tools, in ratio to one with 10",
     pattern: /^calls .*growth/,

@@ -5,7 +5,19 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 
 /** Programs that are started by themselves, beside main: by Node, not by an import. */
-const programs = [];
+const programs = ["dev/extras-hooks", "dev/worker", "load/module-hooks"];
+
+/** Of the library, what every run of the program needs, and what is a few lines without the chunks that it lies in. */
+const inlined = ["plenum/util/nearest"];
+
+/**
+ * What is loaded together is one file each, with what it imports: what every command starts with, and what those start with
+ * that connect to a server. Reading a file and finding it takes Node longer than running what is in most of them.
+ */
+const groups = {
+  core: ["cli", "commands", "command", "failure", "output", "parse"],
+  client: ["session", "target/find", "arguments", "content", "log-lines", "unknown-tool"],
+};
 
 /** Writes the code of packages/cli into a folder beside its dist. Throws when it cannot be bundled. */
 export async function bundleCli(folder, outDir) {
@@ -15,7 +27,10 @@ export async function bundleCli(folder, outDir) {
     input: Object.fromEntries(["main", ...programs].map((name) => [name, join(folder, "src", `${name}.ts`)])),
     cwd: folder,
     platform: "node",
-    external: (id) => id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`)),
+    external: (id) =>
+      !inlined.includes(id) &&
+      (id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`))),
+    resolve: { conditionNames: ["plenum-source", "import", "node"] },
     transform: { target: "node20" },
   });
   try {
@@ -25,6 +40,14 @@ export async function bundleCli(folder, outDir) {
       entryFileNames: "[name].js",
       chunkFileNames: "chunks/[name].js",
       minify: false,
+      codeSplitting: {
+        groups: Object.entries(groups).map(([name, files], at) => ({
+          name,
+          // What both need is in the first.
+          priority: -1 - at,
+          test: (id) => files.some((file) => id === join(folder, "src", `${file}.ts`)),
+        })),
+      },
       sourcemap: false,
       comments: { legal: false, annotation: false, jsdoc: false },
     });

@@ -65,7 +65,10 @@ const test = [
   ["suites", () => tests("suite")],
   ...overHttp.map((project) => [`suites over HTTP: ${project}`, () => tests(project)]),
   ["conformance", () => counted("conformance", ...tsx, "test/conformance/run.ts")],
-  ["generated pages are current", () => node(...tsx, "scripts/protocol-page.ts", "--check")],
+  [
+    "generated pages are current",
+    () => ["protocol", "cli"].every((name) => node(...tsx, `scripts/${name}-page.ts`, "--check")),
+  ],
   ["requirements", () => node(...tsx, "test/requirements/report.ts", "--cached")],
 ];
 

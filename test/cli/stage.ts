@@ -95,10 +95,14 @@ const sequences = /\u001b(\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(\u0007|\u001b\\
 
 /** Runs `plenum` at a pseudo-terminal of 100 columns. Killed at the end of the test. */
 export async function openTerminal(words: readonly string[], options: RunOptions = {}): Promise<Terminal> {
-  const program = await ensureCli();
+  return openProgram(process.execPath, [await ensureCli(), ...words], options);
+}
+
+/** Any program at such a terminal. */
+export function openProgram(file: string, words: readonly string[], options: RunOptions = {}): Terminal {
   const { cwd = root } = options;
   const env = { TERM: "xterm-256color", ...toEnvironment(options.env) };
-  const child = spawnTerminal(process.execPath, [program, ...words], { cwd, env, cols: 100, rows: 40 });
+  const child = spawnTerminal(file, [...words], { cwd, env, cols: 100, rows: 40 });
   let shown = "";
   let seen = 0;
   const wakers = new Set<() => void>();

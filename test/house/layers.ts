@@ -17,6 +17,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   transport: below,
   roots: below,
   host: ["client", "transport", "auth", ...below],
+  testing: ["client", "transport", ...below],
 };
 
 /** Where the room is about Node itself. Paths relative to src; a folder ends with `/`. */

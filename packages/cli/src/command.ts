@@ -35,6 +35,8 @@ export interface ArgumentSpec {
   readonly isOptional?: boolean;
   /** Takes all that is left; only the last may. Default false. */
   readonly isMany?: boolean;
+  /** All that it can be. */
+  readonly choices?: readonly string[];
 }
 
 export interface Example {

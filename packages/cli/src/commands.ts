@@ -18,6 +18,13 @@ const row = (group: CommandRow["group"], name: string, summary: string, load: Co
 
 /** In the order in which help lists them. */
 export const commands: readonly CommandRow[] = [
+  row("Serve", "run", "Serve the server that a file exports", () => import("./commands/run.ts")),
+  row(
+    "Serve",
+    "dev",
+    "Serve the server of a file, and reload it when the file changes",
+    () => import("./commands/dev.ts"),
+  ),
   row("Call", "list", "List the tools, resources and prompts of a server", () => import("./commands/list.ts")),
   row("Call", "call", "Call a tool", () => import("./commands/call.ts")),
   row("Call", "read", "Read a resource", () => import("./commands/read.ts")),
@@ -33,5 +40,29 @@ export const commands: readonly CommandRow[] = [
   row("Call", "subscribe", "Watch resources and lists of a server change", () => import("./commands/subscribe.ts")),
   row("Call", "login", "Log in at a server that wants to know who you are", () => import("./commands/login.ts")),
   row("Call", "logout", "Forget the login at a server", () => import("./commands/logout.ts")),
+  row("Check", "record", "Record a conversation between a host and a server", () => import("./commands/record.ts")),
+  row("Check", "replay", "Play a recorded conversation as a server or a client", () => import("./commands/replay.ts")),
+  row(
+    "Check",
+    "lock",
+    "Write down all that a server shows, to see later what changed",
+    () => import("./commands/lock.ts"),
+  ),
+  row("Check", "diff", "Compare two servers, or a server with its lock file", () => import("./commands/diff.ts")),
+  row("Write", "new", "Begin a server in TypeScript, with a test", () => import("./commands/new.ts")),
+  row("Write", "types", "Write TypeScript types and a typed client for a server", () => import("./commands/typing.ts")),
+  row(
+    "Check",
+    "doctor",
+    "Look for faults of a server, and say what to do about them",
+    () => import("./commands/doctor.ts"),
+  ),
+  row("Check", "bench", "Measure throughput and latency of a call", () => import("./commands/bench.ts")),
+  row(
+    "Shell",
+    "completion",
+    "Print a script that completes commands in your shell",
+    () => import("./commands/completion.ts"),
+  ),
   row("Shell", "version", "Show the version and the revisions of MCP it speaks", () => import("./commands/version.ts")),
 ];

@@ -1,5 +1,5 @@
 // Help, as text: the list of commands, and the page of each, in the order of a manual page.
-import type { Command, OptionSpec, OptionSpecs } from "./command.ts";
+import type { Command, Example, OptionSpec, OptionSpecs } from "./command.ts";
 import { type CommandRow, commands } from "./commands.ts";
 import type { Paint } from "./output.ts";
 import { everyOption, formatUsage } from "./parse.ts";
@@ -61,29 +61,40 @@ export function formatHelp(command: Command<OptionSpecs>, paint: Paint): string 
   const hasTarget = command.arguments.some((one) => one.name === "TARGET");
   const parts = [
     section(paint, "Name", wrap(`plenum ${name}: ${summary}`)),
-    section(paint, "Usage", formatUsages(command)),
+    section(paint, "Usage", formatUsageLines(command).map(toBroken).join("\n")),
     section(paint, "Description", description.map(wrap).join("\n\n")),
     command.arguments.length > 0 &&
       section(paint, "Arguments", toColumns(command.arguments.map((one) => [one.name, one.summary]))),
     hasTarget && section(paint, "A TARGET is", toColumns(targetForms)),
     Object.keys(options).length > 0 && section(paint, "Options", formatOptions(options)),
     section(paint, "Options of every command", formatOptions(everyOption)),
-    section(
-      paint,
-      "Examples",
-      examples.map((one) => `${indent}${paint("dim", `# ${one.summary}`)}\n${indent}${one.command}`).join("\n\n"),
-    ),
+    section(paint, "Examples", examples.map((one) => formatExample(paint, one)).join("\n\n")),
     section(paint, "Exit codes", toColumns(exitMeanings.map(([code, meaning]) => [String(code), meaning]))),
     "",
   ];
   return parts.filter((part) => part !== false).join("\n\n");
 }
 
-function formatUsages(command: Command<OptionSpecs>): string {
+function formatExample(paint: Paint, { command, summary }: Example): string {
+  const notes = fold(summary, width - indent.length - 2).map((line) => indent + paint("dim", `# ${line}`));
+  return [...notes, toBroken(command)].join("\n");
+}
+
+/** A command line, over several lines as a shell takes it where it is long: blanks within quotes stay as they are. */
+function toBroken(command: string): string {
+  if (indent.length + command.length <= width) return indent + command;
+  const words = command.match(/(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+/g) ?? [];
+  // The mark at the end takes two columns, the indent of what follows two more.
+  return foldWords(words, width - indent.length - 4)
+    .join(` \\\n${indent}${indent}`)
+    .replace(/^/, indent);
+}
+
+/** How it is called: with a TARGET, and with a command in its place. */
+export function formatUsageLines(command: Command<OptionSpecs>): string[] {
   const usage = formatUsage(command);
   const hasTarget = command.arguments.some((one) => one.name === "TARGET");
-  const lines = hasTarget ? [usage, `${usage.replace(" TARGET", "")} -- COMMAND [ARG…]`] : [usage];
-  return lines.map((line) => `${indent}${line}`).join("\n");
+  return hasTarget ? [usage, `${usage.replace(" TARGET", "")} -- COMMAND [ARG…]`] : [usage];
 }
 
 export function formatOption(name: string, { kind, short, value }: OptionSpec): string {
@@ -129,9 +140,13 @@ function toColumns(rows: readonly (readonly [string, string])[]): string {
 }
 
 function fold(text: string, room: number): string[] {
+  return foldWords(text.split(" "), room);
+}
+
+function foldWords(words: readonly string[], room: number): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ")) {
+  for (const word of words) {
     if (line && line.length + 1 + word.length > room) {
       lines.push(line);
       line = word;

@@ -73,6 +73,8 @@ export function toHarmless(text: string): string {
 
 export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output {
   const { stdout, stderr, stdin } = process;
+  // What a server's file prints is kept from stdout by replacing its `write`; results still go there.
+  const print = stdout.write.bind(stdout) as (text: string | Uint8Array) => boolean;
   const isTerminal = stderr.isTTY === true;
   let statusLength = 0;
   const clearStatus = (): void => {
@@ -81,7 +83,7 @@ export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output 
   };
   const line = (text: string): void => {
     clearStatus();
-    if (text) stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+    if (text) print(text.endsWith("\n") ? text : `${text}\n`);
   };
   const envelope = (value: object): void => line(JSON.stringify(value));
   /** What is kept back while somebody is asked; undefined while nobody is. */
@@ -108,7 +110,7 @@ export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output 
     warn: (text) => people(`${paintNote("yellow", "warning:")} ${text}`),
     raw: (text) => {
       clearStatus();
-      stdout.write(text);
+      print(text);
     },
     status(text) {
       if (!isTerminal || isQuiet || isJson) return;

@@ -77,14 +77,16 @@ function toValue({ name }: Command, given: string, spec: OptionSpec, value: stri
   if (value === undefined) {
     throw new Failure("usage", `${given} needs a value: ${given} ${form}`, { code: "invalid_option", hint });
   }
-  if (choices && !choices.includes(value)) {
-    const near = nearestTo(value, choices);
-    throw new Failure("usage", `${given} cannot be "${value}"`, {
-      code: "invalid_option",
-      hint: near ? `Did you mean "${near}"? It can be ${choices.join(", ")}.` : `It can be ${choices.join(", ")}.`,
-    });
-  }
-  return value;
+  return choices ? toChoice(given, value, choices) : value;
+}
+
+function toChoice(given: string, value: string, choices: readonly string[]): string {
+  if (choices.includes(value)) return value;
+  const near = nearestTo(value, choices);
+  throw new Failure("usage", `${given} cannot be "${value}"`, {
+    code: given.startsWith("-") ? "invalid_option" : "invalid_argument",
+    hint: near ? `Did you mean "${near}"? It can be ${choices.join(", ")}.` : `It can be ${choices.join(", ")}.`,
+  });
 }
 
 function toWorth({ name }: Command, option: string, { kind }: OptionSpec, values: readonly string[] = []): unknown {
@@ -116,10 +118,10 @@ function toArguments(
   const specs = command.arguments.filter(({ name }) => !(name === "TARGET" && rest));
   const named: Record<string, string> = {};
   let at = 0;
-  for (const { name, isOptional, isMany } of specs) {
+  for (const { name, isOptional, isMany, choices } of specs) {
     if (isMany) return { arguments: named, many: positionals.slice(at) };
     const value = positionals[at++];
-    if (value !== undefined) named[name] = value;
+    if (value !== undefined) named[name] = choices ? toChoice(name, value, choices) : value;
     else if (!isOptional) throw toMissing(command, name);
   }
   if (positionals.length > at) {

@@ -2,6 +2,7 @@
 import type { Client, ClientOptions, Revision, Target } from "plenum";
 import type { Invocation, OptionSpecs, OptionValues } from "./command.ts";
 import { Failure } from "./failure.ts";
+import { version } from "./identity.ts";
 import { toHarmless } from "./output.ts";
 import { findTarget } from "./target/find.ts";
 import type { TargetSpec } from "./target/spec.ts";
@@ -57,6 +58,9 @@ export const askDescription: readonly string[] = [
 ];
 
 export type SessionOptions = OptionValues<typeof sessionOptions>;
+
+/** What opening a target looks at. */
+export type TargetOpening = Pick<SessionOptions, "stderr" | "trace">;
 
 export type SessionInvocation = Pick<Invocation, "arguments" | "rest" | "output" | "signal"> & {
   readonly options: SessionOptions;
@@ -124,7 +128,10 @@ function createUnanswered(): { readonly failed: Promise<never>; readonly onFailu
 }
 
 /** The target as the library takes it, with trace and authorization. */
-export async function openTarget(spec: TargetSpec, { options, output }: SessionInvocation): Promise<Opened> {
+export async function openTarget(
+  spec: TargetSpec,
+  { options, output }: Pick<SessionInvocation, "output"> & { readonly options: TargetOpening },
+): Promise<Opened> {
   const { target, connect, close } = await toTarget(spec, options, output);
   if (!options.trace) return { target, connect, close };
   const [{ tapTarget }, { createTrace, secretsOf }] = await Promise.all([import("plenum/tap"), import("./trace.ts")]);
@@ -135,14 +142,22 @@ const nothing = async (): Promise<void> => {};
 
 async function toTarget(
   spec: TargetSpec,
-  { stderr: showsStderr }: SessionOptions,
+  { stderr: showsStderr }: TargetOpening,
   output: SessionInvocation["output"],
 ): Promise<Opened> {
   if (spec.kind === "file") {
-    const { loadServer } = await import("./load/server.ts");
+    const [{ loadServer }, { divertStdout }] = await Promise.all([
+      import("./load/server.ts"),
+      import("./load/stdout.ts"),
+    ]);
+    const release = divertStdout();
     const { server, library } = await loadServer(spec);
     const { memoryTarget } = await library.import<typeof import("plenum/memory")>("plenum/memory");
-    return { target: memoryTarget(server), connect: library.connect, close: async () => server.close?.() };
+    const close = async (): Promise<void> => {
+      await server.close?.();
+      release();
+    };
+    return { target: memoryTarget(server), connect: library.connect, close };
   }
   const { connect } = await import("plenum");
   if (spec.kind === "command") {
@@ -173,7 +188,7 @@ export async function toClientOptions(
   spec: TargetSpec,
   onFailure?: (failure: Failure) => void,
 ): Promise<ClientOptions> {
-  const [{ createAnswers }, { version }] = await Promise.all([import("./ask/answers.ts"), import("./identity.ts")]);
+  const { createAnswers } = await import("./ask/answers.ts");
   const { revision, timeout, root: roots } = options;
   if (timeout !== undefined && timeout <= 0)
     throw new Failure("usage", "--timeout must be a number of seconds above 0");

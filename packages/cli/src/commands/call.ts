@@ -1,13 +1,14 @@
 // `plenum call`: a tool, with arguments by its schema.
 import type { Client, JsonObject, Tool, ToolResult } from "plenum";
-import { nearestTo } from "plenum/util/nearest";
 import { argumentForms, toArguments } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
 import { formatContent, saveContent } from "../content.ts";
-import { exitCodes, Failure } from "../failure.ts";
+import { exitCodes } from "../failure.ts";
 import { createLogLines, logLevels } from "../log-lines.ts";
 import { type Output, toHarmless } from "../output.ts";
+import { createProgress } from "../progress.ts";
 import { sessionOptions, withSession } from "../session.ts";
+import { toUnknownTool } from "../unknown-tool.ts";
 
 export const command = defineCommand({
   name: "call",
@@ -52,7 +53,6 @@ export const command = defineCommand({
       async ({ client }) => {
         const tool = await findTool(client, name, many);
         const args = await toArguments(many, (tool.known?.inputSchema ?? {}) as JsonObject);
-        const { createProgress } = await import("../progress.ts");
         const progress = createProgress(output);
         const result = await client
           .callTool(name, args, { signal, onProgress: progress.update })
@@ -108,10 +108,11 @@ async function findTool(
     known,
     explain(error) {
       if (known) return error;
-      const names = tools.map((one) => one.name);
-      const near = nearestTo(name, names);
-      const hint = near ? `Did you mean "${near}"?` : `Its tools are ${names.slice(0, 20).join(", ") || "none"}.`;
-      return new Failure("protocol", `The server has no tool "${name}"`, { code: "unknown_tool", hint, cause: error });
+      return toUnknownTool(
+        name,
+        tools.map((one) => one.name),
+        error,
+      );
     },
   };
 }

@@ -1,7 +1,7 @@
 // Every example of RFC 6570 §1.2 and §3.2, as data.
 import { describe, expect, test } from "vitest";
 import { parseUriTemplate } from "./uri-template.ts";
-import { expandUriTemplate, type TemplateValues } from "./uri-template-expand.ts";
+import { expandUriTemplate, listTemplateVariables, type TemplateValues } from "./uri-template-expand.ts";
 
 const levels: TemplateValues = {
   var: "value",
@@ -273,4 +273,18 @@ describe("beyond the examples", () => {
     expect(() => expandUriTemplate("{x}", { x: "\ud800" })).toThrow(TypeError);
     expect(() => expandUriTemplate("{+x}", { x: "\ud800" })).toThrow(/half a surrogate pair/);
   });
+});
+
+test("variables are listed once each, with which may be left out and which are lists", () => {
+  const variable = (name: string, isOptional = false, isList = false) => ({ name, isOptional, isList });
+  expect(listTemplateVariables("a:/{b}/{+c}{?d,e*}{&b}{/f*}{g:3}")).toEqual([
+    variable("b"),
+    variable("c"),
+    variable("d", true),
+    variable("e", true, true),
+    variable("f", true, true),
+    variable("g"),
+  ]);
+  expect(listTemplateVariables("a:b")).toEqual([]);
+  expect(() => listTemplateVariables("{")).toThrow(TypeError);
 });

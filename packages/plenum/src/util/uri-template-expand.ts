@@ -48,6 +48,31 @@ export function expandUriTemplate(template: string | UriTemplate, values: Templa
     .join("");
 }
 
+export interface TemplateVariable {
+  readonly name: string;
+  /** It stands in a pair (`{?q}`, `{&q}`, `{;q}`), or is a list: it may be left out. */
+  readonly isOptional: boolean;
+  /** `{name*}` */
+  readonly isList: boolean;
+}
+
+/** The variables of a template, each once, in the order of their first appearance. Throws a TypeError for a malformed one. */
+export function listTemplateVariables(template: string): readonly TemplateVariable[] {
+  const found = new Map<string, TemplateVariable>();
+  for (const { named, variables } of parseParts(template)) {
+    for (const { name, explode } of variables) {
+      if (name === "") continue;
+      const before = found.get(name);
+      found.set(name, {
+        name,
+        isOptional: (before?.isOptional ?? true) && (named || explode),
+        isList: (before?.isList ?? true) && explode,
+      });
+    }
+  }
+  return [...found.values()];
+}
+
 /** Leaves only the unreserved characters of RFC 3986 as they are. */
 function encodeUnreserved(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);

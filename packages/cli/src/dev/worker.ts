@@ -1,0 +1,126 @@
+// The program that `plenum dev` runs the server of a file in: one process for each version of it. It waits to be told the file,
+// so that one can stand ready, loads it once, and answers the calls that the supervisor passes on. Its stdout is the
+// supervisor's stderr.
+import { register } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Failure } from "../failure.ts";
+import { watchMishaps } from "../load/mishaps.ts";
+import { ensureHooks, type LoadedServer, loadServer } from "../load/server.ts";
+import type { ErrorClasses } from "./fault.ts";
+import type { Facts, Order, Report } from "./messages.ts";
+import { openCall, toCallFault, type WorkerCall } from "./worker-call.ts";
+import { digestLists } from "./worker-lists.ts";
+
+interface Served {
+  readonly server: LoadedServer["server"];
+  readonly classes: ErrorClasses;
+  facts(): Facts;
+  /** Whether a result has the mark that its own library knows. */
+  isAnyRoot(result: object): boolean;
+}
+
+const hooks = new URL("../dev/extras-hooks.js", import.meta.url);
+
+/** What loading takes whatever the file is, done ahead: most files use the library that we use. */
+const warm = import("plenum").then(ensureHooks);
+
+/** How long closing may take, with what the server disposes of. */
+const closingMs = 3000;
+
+let served: Served | undefined;
+const calls = new Map<number, WorkerCall>();
+let outbox: string[] = [];
+
+/** Throws a TypeError for what JSON lacks. */
+function send(report: Report): void {
+  if (outbox.push(JSON.stringify(report)) === 1) setImmediate(flush);
+}
+
+function flush(): void {
+  const texts = outbox;
+  outbox = [];
+  // The supervisor may be gone: then so are we, soon.
+  if (process.connected) process.send?.(texts, undefined, undefined, () => {});
+}
+
+async function load({ spec, methods, extras }: Extract<Order, { type: "load" }>): Promise<void> {
+  try {
+    await warm;
+    watchMishaps(spec);
+    if (extras !== undefined) register(hooks, { data: { parentURL: pathToFileURL(join(extras, "none.js")).href } });
+    const onFile = (path: string): void => send({ type: "file", path });
+    onFile(spec.path);
+    const { server, library } = await loadServer(spec, { onFile });
+    const [classes, { anyRoot }] = await Promise.all([
+      library.import<typeof import("plenum")>("plenum"),
+      library.import<typeof import("plenum/protocol")>("plenum/protocol"),
+    ]);
+    const facts = (): Facts => ({
+      description: server.describe(),
+      hints: server.cacheHints(),
+      byHand: methods.filter((method) => server.handles(method)),
+      maxStateBytes: server.rounds?.maxStateBytes,
+    });
+    served = { server, classes, facts, isAnyRoot: (result) => anyRoot in result };
+    server.watch((change) => send({ type: "changed", change, facts: facts() }));
+    send({ type: "ready", facts: facts() });
+  } catch (error) {
+    const { message, hint } = toWords(error);
+    send({ type: "failed", message, hint });
+  }
+}
+
+/** What is wrong with a file, for who wrote it: of what its own code threw, where. */
+function toWords(error: unknown): { message: string; hint: string | undefined } {
+  if (error instanceof Failure) return { message: error.message, hint: error.hint };
+  return { message: (error instanceof Error && error.stack) || String(error), hint: undefined };
+}
+
+async function answer({ call: id, data }: Extract<Order, { type: "call" }>): Promise<void> {
+  const { server, classes, isAnyRoot } = served as Served;
+  const opened = openCall(id, data, classes, send);
+  calls.set(id, opened);
+  try {
+    const value = await server.call(opened.call);
+    opened.finish();
+    send({ type: "done", call: id, outcome: { value }, isAnyRoot: isAnyRoot(value) });
+  } catch (error) {
+    const fault = toCallFault(error, server, opened.call);
+    opened.finish();
+    send({ type: "done", call: id, outcome: { fault } });
+  } finally {
+    calls.delete(id);
+  }
+}
+
+async function list(id: number): Promise<void> {
+  const { server } = served as Served;
+  send({ type: "done", call: id, outcome: { value: await digestLists(server) } });
+}
+
+let isClosing = false;
+
+async function close(): Promise<void> {
+  if (isClosing) return;
+  isClosing = true;
+  setTimeout(() => process.exit(), closingMs).unref();
+  try {
+    await served?.server.close?.();
+  } catch (error) {
+    served?.server.report(error, { method: "close" });
+  }
+  process.exit();
+}
+
+process.on("message", (order: Order) => {
+  if (order.type === "load") void load(order);
+  else if (order.type === "close") void close();
+  else if (order.type === "call") void answer(order);
+  else if (order.type === "lists") void list(order.call);
+  else calls.get(order.call)?.take(order);
+});
+// Without a supervisor there is nobody to serve.
+process.on("disconnect", () => void close());
+// Ctrl-C at a terminal reaches all of its processes: the supervisor decides what becomes of it.
+process.on("SIGINT", () => {});

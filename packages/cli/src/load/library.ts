@@ -1,0 +1,48 @@
+// The library as a file sees it: the copy of `plenum` that its own imports lead to, else ours.
+import { constants, Script } from "node:vm";
+import type { connect } from "plenum";
+import { isNotFound } from "./resolution.ts";
+
+/** The library as the file sees it. Its classes are those that the server's errors are made of. */
+export interface OwnLibrary {
+  connect: typeof connect;
+  /** An export path of it: `"plenum/stdio"`. Falls back to ours where the file has none. */
+  import<T>(path: string): Promise<T>;
+}
+
+/** @param url that the file was imported by */
+export async function openLibrary(url: string): Promise<OwnLibrary> {
+  // Code that Node takes for a part of the file: the only way to import as the file does, hooks and conditions included.
+  const importFrom = new Script("(path) => import(path)", {
+    filename: url,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  }).runInThisContext() as (path: string) => Promise<unknown>;
+
+  async function importOwn<T>(path: string): Promise<T> {
+    try {
+      return (await withoutWarnings(() => importFrom(path))) as T;
+    } catch (error) {
+      if (!isMissing(error, path)) throw error;
+      return (await import(path)) as T;
+    }
+  }
+  const { connect } = await importOwn<typeof import("plenum")>("plenum");
+  return { connect, import: importOwn };
+}
+
+/** Node 20 and 22 warn, in the turn of the import, that this way of importing may change. It is no concern of a user's. */
+function withoutWarnings<T>(run: () => T): T {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return run();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** Not installed, or of a version that has no such path; not something else that is missing inside it. */
+function isMissing(error: unknown, path: string): boolean {
+  if ((error as { readonly code?: unknown } | null)?.code === "ERR_PACKAGE_PATH_NOT_EXPORTED") return true;
+  return isNotFound(error) && (error as Error).message.includes(`'${path.split("/")[0]}'`);
+}
