@@ -312,6 +312,12 @@ describe("faults", () => {
     expect(diagnosis.find("http/rebinding")).toMatchObject({ status: "skipped" });
   });
 
+  test("of a server of HTTP+SSE that is open to all", async () => {
+    const { find } = await diagnose(["--only", "http", `http://127.0.0.1:${await startServer("doctor/sse.mjs")}/sse`]);
+    expect(find("http/rebinding")).toMatchObject({ status: "failed", severity: "error" });
+    expect(find("http/protocol-version")).toMatchObject({ status: "skipped" });
+  });
+
   test("of a server over HTTP that does not look at headers", async () => {
     const diagnosis = await diagnose(["--only", "http/header-mismatch", urlOf(await startHttp("stateless"))]);
     expectFired(diagnosis, ["http/header-mismatch"]);

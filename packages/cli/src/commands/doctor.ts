@@ -73,7 +73,7 @@ export const command = defineCommand({
       });
     }
     const spec = await findTarget(invocation.arguments.TARGET, invocation.rest, options);
-    const opened = await openTarget(spec, { ...invocation, options: { ...options, yes: false, answer: [] } });
+    const opened = await openTarget(spec, invocation);
     const pinned = options.revision as Revision | undefined;
     const revisions = pinned || !selected.some((check) => check.spansRevisions) ? [] : revisionNames;
     const onProgress = (text: string): void => output.status(text);

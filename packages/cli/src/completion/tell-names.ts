@@ -48,8 +48,7 @@ async function open(text: string, header: readonly string[]): Promise<{ connect:
     return { connect, target: httpTarget({ url: spec.url, headers: spec.headers }) };
   }
   const output = createOutput({ isJson: false, isQuiet: true, color: false });
-  const options = { trace: false } as Parameters<typeof openTarget>[1]["options"];
-  return openTarget(spec, { options, output, arguments: {}, rest: undefined, signal: new AbortController().signal });
+  return openTarget(spec, { options: { stderr: false, trace: false }, output });
 }
 
 const listOf: { readonly [K in NameKind]: (client: Client) => Promise<ServerNames> } = {

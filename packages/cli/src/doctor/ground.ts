@@ -6,13 +6,13 @@ import type { TargetSpec } from "../target/spec.ts";
 import type { ByHand } from "./by-hand.ts";
 import type { Prober } from "./http-probe.ts";
 import {
+  type Account,
   type Answer,
   type Attempt,
   askAlone,
   beginVisit,
   capabilityOf,
   listNames,
-  type Record,
   type Visit,
   type VisitOptions,
 } from "./visit.ts";
@@ -22,7 +22,7 @@ import { wrongQuestions } from "./wrong-questions.ts";
 export interface Stay {
   /** Undefined: what both sides agree on. */
   readonly asked: Revision | undefined;
-  readonly record: Record;
+  readonly record: Account;
   /** Undefined where there was no connection to be had. */
   readonly visit: Visit | undefined;
   readonly error: unknown;

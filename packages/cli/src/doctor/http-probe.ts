@@ -34,6 +34,8 @@ export interface Prober {
   openSession(): Promise<Session | undefined>;
   /** The request that a conversation begins with. */
   opening(): Probe;
+  /** Whether it takes that: a server of HTTP+SSE alone, for one, does not. */
+  isStreamable(): Promise<boolean>;
 }
 
 export interface Session {
@@ -77,7 +79,12 @@ export function createProber({ spec, auth, revision, sessioned, timeoutMs, signa
     return sendOnce(url, { method, headers: compact({ ...given, ...headers }), body, timeoutMs, signal });
   };
   const opening = (): Probe => (isStateless ? toDiscover(revision) : toInitialize(revision));
+  let streamable: Promise<boolean> | undefined;
   return {
+    isStreamable() {
+      streamable ??= send(opening()).then(isTaken, () => false);
+      return streamable;
+    },
     url: server,
     isLoopback: isLoopbackHost(server.hostname),
     send,
@@ -163,6 +170,11 @@ function readText(response: IncomingMessage, timeoutMs: number): Promise<string>
     });
     response.once("end", finish).once("error", finish).once("close", finish);
   });
+}
+
+/** Whether the server took it for a request of its own: an answer of JSON-RPC that is no refusal. */
+export function isTaken(answer: ProbeAnswer): boolean {
+  return answer.status < 300 && messageOf(answer)?.result !== undefined;
 }
 
 /** The message in an answer, be it JSON or the first event of a stream. */

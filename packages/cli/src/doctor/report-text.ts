@@ -12,6 +12,9 @@ export interface TextOptions {
   readonly maxFindings?: number;
 }
 
+/** Places of one finding; more are only counted. */
+const maxPlaces = 5;
+
 interface Marks {
   readonly passed: string;
   readonly note: string;
@@ -72,14 +75,18 @@ function formatCheck(entries: readonly Entry[], marks: Marks, paint: Paint, maxF
   const id = worst ? paint("dim", `  ${check.id}`) : "";
   const lines = [`  ${paint(styles[name], marks[name])} ${check.title}${summary}${id}`];
   if (!worst) return lines;
-  const shown = entries.slice(0, maxFindings);
-  for (const { where, message: told, revision } of shown) {
-    const place = where === undefined ? "" : `${where}: `;
+  // The same of many is said once.
+  const told = [...groupBy(entries, ({ message: one, revision }) => `${one}\n${revision}`).values()];
+  for (const alike of told.slice(0, maxFindings)) {
+    const [{ message: one, revision } = {} as Entry] = alike;
+    const places = alike.flatMap(({ where }) => (where === undefined ? [] : [where]));
+    const more = places.length > maxPlaces ? ` and ${places.length - maxPlaces} more` : "";
+    const place = places.length === 0 ? "" : `${places.slice(0, maxPlaces).join(", ")}${more}: `;
     const since = revision === undefined ? "" : paint("dim", ` [${revision}]`);
-    lines.push(`      ${toHarmless(`${place}${told}`)}${since}`);
+    lines.push(`      ${toHarmless(`${place}${one}`)}${since}`);
   }
-  if (entries.length > shown.length)
-    lines.push(paint("dim", `      … and ${entries.length - shown.length} more; --format json has all`));
+  if (told.length > maxFindings)
+    lines.push(paint("dim", `      … and ${told.length - maxFindings} more; --format json has all`));
   for (const remedy of new Set(entries.map((entry) => entry.remedy)))
     if (remedy) lines.push(`      ${marks.arrow} ${remedy}`);
   return lines;

@@ -46,7 +46,7 @@ test("JUnit is well-formed, whatever a server says", () => {
 
 test("text shows no sequences of a server, and a few findings of many", () => {
   const text = formatText(
-    Array.from({ length: 12 }, () => failed()),
+    Array.from({ length: 12 }, (_, at) => failed({ message: `${hostile} ${at}` })),
     plain,
   );
   expect(text).toContain("\\x1b[31m");
@@ -54,6 +54,15 @@ test("text shows no sequences of a server, and a few findings of many", () => {
   expect(text).toContain("… and 4 more; --format json has all");
   expect(text.match(/→ Rename it/g)).toHaveLength(1);
   expect(text).toContain("1 check: 0 passed, 1 with errors");
+});
+
+test("the same of many is said once, with the first places", () => {
+  const text = formatText(
+    Array.from({ length: 7 }, (_, at) => failed({ message: "It is bad.", where: `tool ${at}`, revision: undefined })),
+    plain,
+  );
+  expect(text).toContain("      tool 0, tool 1, tool 2, tool 3, tool 4 and 2 more: It is bad.\n");
+  expect(text.match(/It is bad/g)).toHaveLength(1);
 });
 
 test("what is skipped for one reason is one line", () => {

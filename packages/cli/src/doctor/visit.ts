@@ -39,7 +39,7 @@ export const capabilityOf: { readonly [N in ListName]: "tools" | "resources" | "
 };
 
 /** What was seen of a connection, whether it came to be or not. */
-export interface Record {
+export interface Account {
   readonly events: readonly TapEvent[];
   /** From the start until the first message of the server; undefined while there is none. */
   readonly firstAnswerMs: number | undefined;
@@ -47,7 +47,7 @@ export interface Record {
   readonly isOver: boolean;
 }
 
-export interface Visit extends Record {
+export interface Visit extends Account {
   readonly revision: Revision;
   readonly client: Client;
   readonly isStateless: boolean;
@@ -81,7 +81,7 @@ export const maxPages = 50;
 
 /** A record that is filled from now on, and the visit, once it is open. */
 export interface Attempt {
-  readonly record: Record;
+  readonly record: Account;
   readonly opened: Promise<Visit>;
 }
 
@@ -89,7 +89,7 @@ export interface Attempt {
 export function beginVisit(target: Target, options: VisitOptions): Attempt {
   const events: TapEvent[] = [];
   const startedAt = Date.now();
-  const record: Record = {
+  const record: Account = {
     events,
     get firstAnswerMs() {
       const first = events.find((event) => event.kind === "received");
@@ -156,7 +156,7 @@ export function beginVisit(target: Target, options: VisitOptions): Attempt {
   return { record, opened };
 }
 
-function createVisit(record: Record, client: Client, askBy: Visit["askBy"]): Visit {
+function createVisit(record: Account, client: Client, askBy: Visit["askBy"]): Visit {
   const { revision } = client;
   const isStateless = revision >= "2026-07-28";
   let asked = 0;

@@ -199,7 +199,17 @@ const judgeEnd = async (ground: Ground): Promise<Verdict> => {
 
 const usual = { appliesTo: "http", severity: "error" } as const;
 
-export const httpProtocolChecks: readonly Check[] = [
+/** Statuses say nothing where the server does not take a right request either. */
+function overStreamable(run: Check["run"]): Check["run"] {
+  return async (ground) => {
+    const prober = await ground.prober();
+    return (await prober.isStreamable())
+      ? run(ground)
+      : skip("it does not take requests by POST, as Streamable HTTP has it");
+  };
+}
+
+const rows: readonly Check[] = [
   {
     ...usual,
     id: "http/content-type",
@@ -300,3 +310,5 @@ export const httpProtocolChecks: readonly Check[] = [
     run: judgeEnd,
   },
 ];
+
+export const httpProtocolChecks: readonly Check[] = rows.map((check) => ({ ...check, run: overStreamable(check.run) }));

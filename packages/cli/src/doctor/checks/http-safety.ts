@@ -3,7 +3,7 @@
 import type { JsonObject } from "plenum";
 import { type Check, type Finding, found, skip } from "../check.ts";
 import type { Ground } from "../ground.ts";
-import { messageOf, type ProbeAnswer, type Prober } from "../http-probe.ts";
+import { isTaken, messageOf, type Probe, type ProbeAnswer, type Prober } from "../http-probe.ts";
 import { reasonOf, toObject } from "../visit.ts";
 
 const foreign = "http://plenum-doctor.example";
@@ -11,25 +11,27 @@ const foreignHost = "plenum-doctor.example";
 /** Where the inspector of MCP is in a browser. */
 const page = "http://localhost:6274";
 
-/** Whether the server took it for a request of its own: an answer of JSON-RPC that is no refusal. */
-function isTaken(answer: ProbeAnswer): boolean {
-  return answer.status < 300 && messageOf(answer)?.result !== undefined;
+function isStream({ status, headers }: ProbeAnswer): boolean {
+  return status === 200 && /^text\/event-stream/i.test(headers["content-type"] ?? "");
 }
 
 async function judgeRebinding(ground: Ground) {
   const prober = await ground.prober();
   if (!prober.isLoopback) return skip("it is not on this machine");
-  const opening = prober.opening();
   const where = prober.url.pathname;
-  const send = (headers: { readonly [name: string]: string }) =>
-    prober.send({ ...opening, headers: { ...opening.headers, ...headers } });
-  if (!isTaken(await prober.send(opening))) return skip("it does not take requests without more");
-  if (isTaken(await send({ host: foreignHost, origin: foreign }))) {
+  // A server of HTTP+SSE begins with a stream.
+  const isStreamable = await prober.isStreamable();
+  const opening: Probe = isStreamable ? prober.opening() : { method: "GET", headers: { accept: "text/event-stream" } };
+  const isOpen = isStreamable ? isTaken : isStream;
+  const send = async (headers: { readonly [name: string]: string }): Promise<boolean> =>
+    isOpen(await prober.send({ ...opening, headers: { ...opening.headers, ...headers } }));
+  if (!(await send({}))) return skip("it does not take requests without more");
+  if (await send({ host: foreignHost, origin: foreign })) {
     const message =
       "It takes requests with a foreign Host and Origin: any web page can reach it by DNS rebinding, and call its tools.";
     return found([{ message, where }]);
   }
-  if (isTaken(await send({ origin: foreign }))) {
+  if (await send({ origin: foreign })) {
     const message = "It takes requests with a foreign Origin: any web page can send it requests.";
     return found([{ message, where, severity: "warning" }]);
   }
