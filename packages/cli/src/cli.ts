@@ -15,6 +15,8 @@ export async function runCli(words: readonly string[]): Promise<void> {
     isQuiet: has("--quiet") || has("-q"),
     color: has("--no-color") ? false : has("--color") || undefined,
   });
+  // For what draws by itself, such as prompts.
+  if (has("--no-color")) process.env.NO_COLOR = "1";
   const interrupt = watchSignals();
   // A reader that has gone away, such as `head`, is no error.
   process.stdout.on("error", () => process.exit());

@@ -38,6 +38,8 @@ export const commands: readonly CommandRow[] = [
   row("Call", "ping", "See whether a server answers, and how fast", () => import("./commands/ping.ts")),
   row("Call", "logs", "Show what a server logs", () => import("./commands/logs.ts")),
   row("Call", "subscribe", "Watch resources and lists of a server change", () => import("./commands/subscribe.ts")),
+  row("Call", "login", "Log in at a server that wants to know who you are", () => import("./commands/login.ts")),
+  row("Call", "logout", "Forget the login at a server", () => import("./commands/logout.ts")),
   row(
     "Check",
     "doctor",

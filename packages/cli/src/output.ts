@@ -31,6 +31,11 @@ export interface Output {
   raw(text: string | Uint8Array): void;
   /** One line on stderr that is written over by the next; undefined takes it away. Nothing where stderr is no terminal. */
   status(text: string | undefined): void;
+  /**
+   * Runs with the terminal to itself, for prompts: one after another, since two would fight for the keys. There is no status
+   * line meanwhile, and other words for people wait.
+   */
+  alone<T>(run: () => Promise<T>): Promise<T>;
 }
 
 export interface OutputOptions {
@@ -81,9 +86,13 @@ export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output 
     if (text) print(text.endsWith("\n") ? text : `${text}\n`);
   };
   const envelope = (value: object): void => line(JSON.stringify(value));
+  /** What is kept back while somebody is asked; undefined while nobody is. */
+  let waiting: string[] | undefined;
+  let last: Promise<unknown> = Promise.resolve();
   const people = (text: string): void => {
     clearStatus();
-    stderr.write(`${text}\n`);
+    if (waiting) waiting.push(text);
+    else stderr.write(`${text}\n`);
   };
   const paintNote = createPaint(stderr, color);
   return {
@@ -109,11 +118,26 @@ export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output 
     status(text) {
       if (!isTerminal || isQuiet || isJson) return;
       clearStatus();
-      if (text === undefined) return;
+      if (text === undefined || waiting) return;
       const room = Math.max(20, stderr.columns ?? 80) - 1;
       const shown = text.length > room ? `${text.slice(0, room - 1)}…` : text;
       stderr.write(shown);
       statusLength = shown.length;
+    },
+    alone(run) {
+      const turn = last.then(async () => {
+        clearStatus();
+        waiting = [];
+        try {
+          return await run();
+        } finally {
+          const kept = waiting;
+          waiting = undefined;
+          for (const text of kept) people(text);
+        }
+      });
+      last = turn.catch(() => {});
+      return turn;
     },
   };
 }

@@ -36,8 +36,26 @@ export const sessionOptions = {
   stderr: { kind: "flag", summary: "Show what a server that is started writes to stderr" },
   trace: { kind: "flag", summary: "Show every message on stderr, without secrets" },
   yes: { kind: "flag", short: "y", summary: "Agree to what the server asks, with the values that it proposes" },
-  answer: { kind: "list", value: "KEY=VALUE", summary: "The answer to a question of the server's" },
+  answer: {
+    kind: "list",
+    value: "KEY=VALUE",
+    summary: "The answer to a question of the server's, by the field's name",
+  },
+  decline: { kind: "flag", summary: "Say no to whatever the server asks" },
+  cancel: { kind: "flag", summary: "Say neither yes nor no to whatever the server asks" },
+  "sample-command": {
+    kind: "text",
+    value: "COMMAND",
+    summary: "A program that answers for a model: it gets the request as JSON, and prints the answer",
+  },
+  root: { kind: "list", value: "DIR", summary: "A folder that the server is told it may look at" },
 } as const satisfies OptionSpecs;
+
+/** How what a server asks is answered: for the description of every command that may be asked something. */
+export const askDescription: readonly string[] = [
+  "A server may ask something before it answers: a form, a page to visit, the answer of a model. At a terminal you are asked, on stderr; Esc or Ctrl-C cancels the question, and another Ctrl-C ends the command. In a script, --answer KEY=VALUE fills in a field by its name: numbers, yes and no, choices by value or title, lists with commas or --answer given several times. What is not answered is as the server proposes. --yes agrees to all that it proposes, and prints the address of a page without opening it; --decline and --cancel refuse. A field that needs an answer and has none ends the command with exit code 1.",
+  "The answer of a model is what you type, --answer sample=TEXT, or what --sample-command prints. Where nobody can answer, the server is told that it cannot ask.",
+];
 
 export type SessionOptions = OptionValues<typeof sessionOptions>;
 
@@ -78,13 +96,15 @@ export async function withSession<T>(
     clearTimeout(waiting);
     output.status(undefined);
   };
+  const unanswered = createUnanswered();
   try {
     const opened = await openTarget(spec, invocation);
     try {
-      const client = await opened.connect(opened.target, { ...(await toClientOptions(invocation, spec)), ...more });
+      const asked = await toClientOptions(invocation, spec, unanswered.onFailure);
+      const client = await opened.connect(opened.target, { ...asked, ...more });
       isConnected();
       try {
-        return await run({ client, spec });
+        return await Promise.race([run({ client, spec }), unanswered.failed]);
       } finally {
         await client.close();
       }
@@ -96,6 +116,17 @@ export async function withSession<T>(
   }
 }
 
+/** A question of the server's that nothing answers ends the command, whatever it waits for. */
+function createUnanswered(): { readonly failed: Promise<never>; readonly onFailure: (failure: Failure) => void } {
+  let onFailure: (failure: Failure) => void = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    onFailure = reject;
+  });
+  // It may fail when nobody waits any more.
+  failed.catch(() => {});
+  return { failed, onFailure: (failure) => onFailure(failure) };
+}
+
 /** The target as the library takes it, with trace and authorization. */
 export async function openTarget(
   spec: TargetSpec,
@@ -103,8 +134,8 @@ export async function openTarget(
 ): Promise<Opened> {
   const { target, connect, close } = await toTarget(spec, options, output);
   if (!options.trace) return { target, connect, close };
-  const [{ tapTarget }, { createTrace }] = await Promise.all([import("plenum/tap"), import("./trace.ts")]);
-  return { target: tapTarget(target, createTrace(output)), connect, close };
+  const [{ tapTarget }, { createTrace, secretsOf }] = await Promise.all([import("plenum/tap"), import("./trace.ts")]);
+  return { target: tapTarget(target, createTrace(output, secretsOf(spec))), connect, close };
 }
 
 const nothing = async (): Promise<void> => {};
@@ -148,13 +179,17 @@ async function toTarget(
   return { connect, close: nothing, target: httpTarget({ url, headers, ...(auth && { auth }) }) };
 }
 
-/** What the options say to `connect`: who we are, the revision, times, and how what the server asks is answered. */
+/**
+ * What the options say to `connect`: who we are, the revision, times, and how what the server asks is answered.
+ * @param onFailure told of a question that nothing answers. Default: the server gets an error
+ */
 export async function toClientOptions(
   { options, output, signal }: Pick<SessionInvocation, "options" | "output" | "signal">,
   spec: TargetSpec,
+  onFailure?: (failure: Failure) => void,
 ): Promise<ClientOptions> {
   const { createAnswers } = await import("./ask/answers.ts");
-  const { revision, timeout } = options;
+  const { revision, timeout, root: roots } = options;
   if (timeout !== undefined && timeout <= 0)
     throw new Failure("usage", "--timeout must be a number of seconds above 0");
   return {
@@ -164,7 +199,27 @@ export async function toClientOptions(
     ...(timeout !== undefined && { timeoutMs: timeout * 1000, connectTimeoutMs: timeout * 1000 }),
     // A user may have to log in first.
     ...(timeout === undefined && spec.kind === "url" && { connectTimeoutMs: 360_000 }),
-    onWarning: (problem) => output.warn(problem),
-    ...createAnswers({ isYes: options.yes, given: options.answer, output }),
+    onWarning: (problem) => void import("./trace.ts").then(({ toShown }) => output.warn(toShown(problem, spec))),
+    ...(roots.length > 0 && { roots: await toRoots(roots) }),
+    ...createAnswers({
+      isYes: options.yes,
+      given: options.answer,
+      refusal: toRefusal(options),
+      sampleCommand: options["sample-command"],
+      output,
+      onFailure,
+    }),
   };
+}
+
+function toRefusal({ decline, cancel }: SessionOptions): "decline" | "cancel" | undefined {
+  if (decline && cancel)
+    throw new Failure("usage", "--decline and --cancel are two answers", { hint: "Give one of them." });
+  if (decline) return "decline";
+  return cancel ? "cancel" : undefined;
+}
+
+async function toRoots(folders: readonly string[]): Promise<string[]> {
+  const [{ resolve }, { pathToFileURL }] = await Promise.all([import("node:path"), import("node:url")]);
+  return folders.map((folder) => pathToFileURL(resolve(folder)).href);
 }

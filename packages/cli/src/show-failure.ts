@@ -1,5 +1,6 @@
 // What a thrown error is to people and scripts: a message, what to do, and an exit code. Errors are told apart by their shape,
 // not their class: a server that is loaded from a file brings a library of its own.
+import { toAskHint } from "./ask/given.ts";
 import { exitCodes, Failure } from "./failure.ts";
 import { type Output, toHarmless } from "./output.ts";
 
@@ -18,15 +19,9 @@ export function showFailure(error: unknown, output: Output, isDebug: boolean): n
 /** Every error that a command may throw as a Failure. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
-  const { name, code, message, rpcCode, data } = shapeOf(error);
-  if (name === "OAuthError") {
-    return new Failure("unauthorized", message, {
-      code,
-      data,
-      hint: "plenum login TARGET logs in again.",
-      cause: error,
-    });
-  }
+  const shape = shapeOf(error);
+  const { name, code, message, rpcCode, data } = shape;
+  if (name === "OAuthError") return toUnauthorized(error, shape);
   if (name !== "McpError" || code === undefined) {
     return new Failure("usage", message, {
       code: "unexpected",
@@ -34,14 +29,53 @@ export function toFailure(error: unknown): Failure {
       cause: error,
     });
   }
+  const refused = toRefused(error, shape);
+  if (refused) return refused;
   const known = mcpFailures[code];
-  return new Failure(known?.[0] ?? "protocol", rpcCode === undefined ? message : `${message} (${rpcCode})`, {
+  const said = withoutAdvice(message);
+  return new Failure(known?.[0] ?? "protocol", rpcCode === undefined ? said : `${said} (${rpcCode})`, {
     code,
     data,
-    hint: known?.[1] ?? "With --trace you see every message.",
+    hint: toAskHint(message) ?? known?.[1] ?? "With --trace you see every message.",
     cause: error,
   });
 }
+
+/** The library tells programmers what to give it; here it is options that one gives. */
+function withoutAdvice(message: string): string {
+  return message.replace(/\. To answer that, give connect \w+$/, "").replace(/: give \{ url, auth: .*$/s, "");
+}
+
+/** A server that lets nobody in, or not far enough: said by a status of HTTP, or by what should have got us in. */
+function toRefused(error: unknown, { code, message, rpcCode, data, cause }: Shape): Failure | undefined {
+  if (cause instanceof Failure) return cause;
+  if (cause !== undefined && shapeOf(cause).name === "OAuthError") return toUnauthorized(cause, shapeOf(cause));
+  const status = (data as { readonly status?: unknown } | null | undefined)?.status;
+  // An error of the protocol may have such data, too: that one has a number.
+  if (code !== "peer_error" || rpcCode !== undefined || (status !== 401 && status !== 403)) return undefined;
+  return new Failure("unauthorized", withoutAdvice(message), {
+    code: status === 401 ? "unauthorized" : "forbidden",
+    data,
+    hint:
+      status === 401
+        ? "Log in with plenum login TARGET, or give what lets you in: --header 'Authorization: Bearer …'."
+        : "Another login may be let in: plenum login TARGET --force. Else its owner can say why.",
+    cause: error,
+  });
+}
+
+function toUnauthorized(error: unknown, { code = "", message, data }: Shape): Failure {
+  const hint = loginHints[code] ?? "plenum login TARGET --force logs in anew.";
+  return new Failure("unauthorized", message, { code, data, hint, cause: error });
+}
+
+const byClient = "Where its owner gave you a client id, log in with plenum login TARGET --client-id ID.";
+const byToken = "Where its owner gave you a token, send it: --header 'Authorization: Bearer …'.";
+const loginHints: { readonly [code: string]: string } = {
+  discovery_failed: byToken,
+  no_client: byClient,
+  registration_failed: `${byClient} ${byToken}`,
+};
 
 const mcpFailures: { readonly [code: string]: readonly [exit: Failure["exit"], hint: string] } = {
   connection_lost: [
@@ -59,12 +93,13 @@ interface Shape {
   readonly code?: string | undefined;
   readonly rpcCode?: number | undefined;
   readonly data?: unknown;
+  readonly cause?: unknown;
 }
 
 function shapeOf(error: unknown): Shape {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
-  const { name, message, code, rpcCode, data } = error as Error & Partial<Shape>;
-  return { name, message, rpcCode, data, code: typeof code === "string" ? code : undefined };
+  const { name, message, code, rpcCode, data, cause } = error as Error & Partial<Shape>;
+  return { name, message, rpcCode, data, cause, code: typeof code === "string" ? code : undefined };
 }
 
 function stackOf(error: unknown): string {

@@ -11,6 +11,7 @@ export {
 } from "./authorizer.ts";
 export type { ClientKey } from "./client-auth.ts";
 export type { Grant, GrantRequest } from "./grant.ts";
+export type { Granted } from "./granted.ts";
 export {
   type AssertionFor,
   clientCredentials,

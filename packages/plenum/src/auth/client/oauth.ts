@@ -5,6 +5,7 @@ import { createLru } from "../../util/lru.ts";
 import { createGuardedFetch, nameOf } from "../guarded-fetch.ts";
 import { type Access, createAccess } from "./access.ts";
 import type { AuthorizedRequest, Authorizer } from "./authorizer.ts";
+import { type Granted, readGranted } from "./granted.ts";
 import { assertOptions, type OAuthOptions } from "./oauth-options.ts";
 import { createSaved } from "./saved.ts";
 
@@ -19,6 +20,12 @@ export interface OAuthAuthorizer extends Authorizer {
    * @param server its address, as it is connected to
    */
   forget(server: string | URL): Promise<void>;
+  /**
+   * What the store holds for a server, without the tokens; undefined where it holds none. Asks nobody: a token may have been
+   * taken back meanwhile.
+   * @param server its address, as it is connected to
+   */
+  granted(server: string | URL): Promise<Granted | undefined>;
 }
 
 /** Throws a TypeError for options that make no sense. Nothing is sent before a server wants a token. */
@@ -41,5 +48,6 @@ export function oauth(options: OAuthOptions = {}): OAuthAuthorizer {
     authorize: (request) => accessTo(request).authorize(request),
     refused: (request, answer, sent) => accessTo(request).refused(request, answer, sent),
     forget: async (server) => accessTo({ server: new URL(server) }).forget(),
+    granted: async (server) => readGranted(saved, nameOf(new URL(server))),
   };
 }
