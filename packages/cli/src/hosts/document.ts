@@ -62,7 +62,8 @@ export function editText(
   try {
     for (const change of changes) edited = format.change(edited, change.path, change.value);
     const after = format.parse(edited);
-    if (isDeepStrictEqual(after, withValue(before, path, wanted))) return edited;
+    if (isDeepStrictEqual(withoutEmpty(after, path), withoutEmpty(withValue(before, path, wanted), path)))
+      return edited;
   } catch (error) {
     throw toUneditable(file, error);
   }
@@ -75,6 +76,14 @@ function toUneditable(file: string, cause: unknown): Failure {
     hint: "Nothing was changed. With --dry-run into an empty home you see what to put there by hand.",
     cause,
   });
+}
+
+/** A table of no servers is as good as none: TOML has it only while there is something in it. */
+function withoutEmpty(value: unknown, [root]: KeyPath): unknown {
+  if (!isObject(value)) return value;
+  const isKept = ([name, one]: readonly [string, unknown]): boolean =>
+    !(name === root && isObject(one) && Object.keys(one).length === 0);
+  return Object.fromEntries(Object.entries(value).filter(isKept));
 }
 
 interface Change {
@@ -108,7 +117,9 @@ function planChanges(
 
 function compare(before: unknown, wanted: unknown, path: KeyPath): readonly Change[] {
   if (isDeepStrictEqual(before, wanted)) return [];
-  if (!isObject(before) || !isObject(wanted)) return [{ path, value: wanted }];
+  // A table that is to be empty is set as such: one whose last key is taken away may be gone with it.
+  const isTable = isObject(before) && isObject(wanted) && Object.keys(wanted).length > 0;
+  if (!isTable) return [{ path, value: wanted }];
   const names = new Set([...Object.keys(before), ...Object.keys(wanted)]);
   return [...names].flatMap((name) => compare(before[name], wanted[name], [...path, name]));
 }

@@ -16,7 +16,7 @@ import {
 } from "./format.ts";
 
 /** Of the kinds of tokens, those that are looked for. The package has them in its types alone. */
-const kinds = { comma: 5, lineBreak: 14, space: 15 } as const;
+const kinds = { comma: 5, lineBreak: 14 } as const;
 
 function parseTree(text: string): Node | undefined {
   const errors: ParseError[] = [];
@@ -127,10 +127,11 @@ function insert(text: string, parent: Node, name: string, value: unknown): strin
   const last = childrenOf(parent).at(-1);
   const outer = indentOf(text, parent.offset);
   const close = endOf(parent) - 1;
-  const isOneLine = !text.slice(parent.offset, close).includes("\n");
-  if (last && isOneLine) {
-    // A trailing comma goes on to trail.
-    return splice(text, endOf(last), endOf(last), `, ${JSON.stringify(name)}: ${JSON.stringify(value)}`);
+  if (last && !text.slice(endOf(last), close).includes("\n")) {
+    const pair = `${JSON.stringify(name)}: ${JSON.stringify(value)}`;
+    const trailing = findComma(text, endOf(last), close);
+    if (trailing !== undefined) return splice(text, trailing + 1, trailing + 1, ` ${pair},`);
+    return splice(text, endOf(last), endOf(last), `, ${pair}`);
   }
   const indent = last && isFirstOnLine(text, last.offset) ? indentOf(text, last.offset) : outer + indentUnit(text);
   const line = `${indent}${JSON.stringify(name)}: ${toText(value, text, indent)}`;
@@ -140,7 +141,8 @@ function insert(text: string, parent: Node, name: string, value: unknown): strin
     const kept = inside.trim() === "" ? "" : inside.trimEnd();
     return splice(text, parent.offset + 1, close, `${kept}${eol}${line}${eol}${outer}`);
   }
-  const { comma, lineEnd } = lookBehind(text, endOf(last), close);
+  const comma = findComma(text, endOf(last), close);
+  const lineEnd = findLineEnd(text, comma === undefined ? endOf(last) : comma + 1, close);
   const added = `${eol}${line}${comma === undefined ? "" : ","}`;
   const atLineEnd = splice(text, lineEnd, lineEnd, lineEnd === close ? `${added}${eol}${outer}` : added);
   return comma === undefined ? splice(atLineEnd, endOf(last), endOf(last), ",") : atLineEnd;
@@ -150,19 +152,14 @@ function isFirstOnLine(text: string, offset: number): boolean {
   return text.slice(lineStart(text, offset), offset).trim() === "";
 }
 
-/** After a property: where its comma is, and where its line ends, with the comments that stand there. */
-function lookBehind(text: string, from: number, close: number): { comma: number | undefined; lineEnd: number } {
+/** Where the line of an offset ends, with the comments that stand there. */
+function findLineEnd(text: string, from: number, close: number): number {
   const scanner: JSONScanner = jsonc.createScanner(text, false);
   scanner.setPosition(from);
-  let comma: number | undefined;
-  let end = from;
   for (;;) {
     const kind = scanner.scan();
     const at = scanner.getTokenOffset();
-    if (at >= close) return { comma, lineEnd: close };
-    if (kind === kinds.lineBreak) return { comma, lineEnd: end };
-    if (kind === kinds.comma) comma = at;
-    if (kind !== kinds.space) end = at + scanner.getTokenLength();
+    if (at >= close || kind === kinds.lineBreak) return Math.min(at, close);
   }
 }
 
@@ -192,9 +189,8 @@ function remove(text: string, parent: Node, property: Node): string {
 
 /** Takes out the property and its comma; whole lines where nothing else is on them. A comment between the two stays. */
 function removeSpan(text: string, start: number, end: number, valueEnd: number): string {
-  const between = text.slice(valueEnd, end);
-  const kept = between.replace(/,$/, "").trim();
-  if (kept !== "") return splice(text, start, end, kept);
+  const between = text.slice(valueEnd, end).replace(/,$/, "");
+  if (between.trim() !== "") return splice(text, start, end, between);
   const next = nextLine(text, end);
   const isWholeLines = isFirstOnLine(text, start) && text.slice(end, next).trim() === "";
   if (isWholeLines && next > end) return splice(text, lineStart(text, start), next, "");

@@ -112,19 +112,20 @@ function insert(text: string, path: KeyPath, value: unknown): string {
     return append(text, toTable(path, value, eol), eol);
   }
   // Keys of the same table that are written out: `weather.command = "node"`.
-  const sibling = pairs.findLast(
-    (pair) =>
-      startsWith(pair.path, parent) && !tables.some((one) => one.node === pair.parent && startsWith(one.path, parent)),
-  );
-  if (sibling && parent.length > 0) {
-    const base = sibling.parent.type === "TOMLTable" ? sibling.parent.resolvedKey.length : 0;
-    const line = `${path.slice(base).map(toKey).join(".")} = ${toText(value)}`;
-    if (sibling.parent.type === "TOMLInlineTable") throw new Error("keys with dots in a table of one line");
+  const sibling = pairs.findLast((pair) => startsWith(pair.path, parent) && depthOf(pair) < parent.length);
+  if (sibling) {
+    const line = `${path.slice(depthOf(sibling)).map(toKey).join(".")} = ${toText(value)}`;
     return insertLine(text, sibling.node.range[1], line, eol);
   }
   if (!table) return append(text, toTable(parent, { [name]: value }, eol), eol);
   const after = table.node.body.at(-1)?.range[1] ?? table.node.key.range[1];
   return insertLine(text, after, `${toKey(name)} = ${toText(value)}`, eol);
+}
+
+/** How long the path is of what a pair stands under; one in a table of one line stands under nothing that has lines. */
+function depthOf({ parent }: Pair): number {
+  if (parent.type === "TOMLInlineTable") return Number.POSITIVE_INFINITY;
+  return parent.type === "TOMLTable" ? parent.resolvedKey.length : 0;
 }
 
 function insertInline(text: string, { body, range }: AST.TOMLInlineTable, pair: string): string {
