@@ -1,17 +1,6 @@
 // The file of a host, read and written: whole or not at all. Who edits it meanwhile, the host or another of us, loses nothing.
 // Before the first change the file as it was is kept beside it, as NAME.plenum.bak: always the one before the last change.
-import {
-  access,
-  constants,
-  type FileHandle,
-  open,
-  readFile,
-  readlink,
-  realpath,
-  rename,
-  rm,
-  stat,
-} from "node:fs/promises";
+import { type FileHandle, open, readFile, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { Failure } from "../failure.ts";
 import { withLock } from "./lock.ts";
@@ -88,7 +77,7 @@ async function replace(path: string, edit: (text: string) => string): Promise<Wr
   for (let round = 0; round < 20; round++) {
     const before = await readBytes(path);
     // A folder may be ours while the file is not to be written.
-    if (before) await access(path, constants.W_OK);
+    if (before) await (await open(path, "r+")).close();
     const { text, mark } = before ? toText(path, before) : { text: "", mark: "" };
     const edited = edit(text);
     if (before && edited === text) return { isChanged: false, backup: undefined };

@@ -24,7 +24,7 @@ const withoutSpaces = (text: string): string => text.replace(/[ \t]+/g, "").trim
 
 /** Words that languages have their own ideas of are among them. */
 const words = fc.oneof(
-  fc.string({ maxLength: 8 }).filter((one) => !one.includes("§") && one.isWellFormed()),
+  fc.string({ maxLength: 8 }).filter((one) => !one.includes("§")),
   fc.constantFrom(
     "null",
     "true",
@@ -194,17 +194,13 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe.each(languages)("%s", (_, { format, rootKey, write, parse }) => {
   const samples: fc.Arbitrary<Sample> = fc
-    .tuple(
-      others,
-      fc.option(servers),
-      fc.boolean(),
-      fc.boolean(),
-      fc.boolean(),
-      fc.array(fc.nat(1000), { minLength: 200, maxLength: 200 }),
-    )
-    .map(([before, all, isLast, hasCr, hasTabs, numbers]) => {
-      let at = 0;
-      const scribe = createScribe((max) => (numbers[at++ % numbers.length] as number) % max);
+    .tuple(others, fc.option(servers), fc.boolean(), fc.boolean(), fc.boolean(), fc.nat(1_000_000))
+    .map(([before, all, isLast, hasCr, hasTabs, seed]) => {
+      let state = seed;
+      const scribe = createScribe((max) => {
+        state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+        return Math.floor((state / 2 ** 31) * max);
+      });
       const root = all ? { [rootKey]: all } : {};
       const value = isLast ? { ...before, ...root } : { ...root, ...before };
       const eol = hasCr ? "\r\n" : "\n";
@@ -244,7 +240,7 @@ describe.each(languages)("%s", (_, { format, rootKey, write, parse }) => {
         }
         expect(without.includes("\r\n") && /[^\r]\n/.test(without)).toBe(false);
       }),
-      { numRuns: 300 },
+      { numRuns: 60 },
     );
   });
 
@@ -260,7 +256,7 @@ describe.each(languages)("%s", (_, { format, rootKey, write, parse }) => {
         // Those that are left when the entry is gone were not in it.
         for (const comment of commentsOf(edit(text, name, undefined))) expect(changed).toContain(comment);
       }),
-      { numRuns: 300 },
+      { numRuns: 60 },
     );
   });
 

@@ -73,7 +73,7 @@ export function editText(
 function toUneditable(file: string, cause: unknown): Failure {
   return new Failure("usage", `${file} is written in a way that cannot be edited safely`, {
     code: "uneditable_file",
-    hint: "Nothing was changed. With --dry-run into an empty home you see what to put there by hand.",
+    hint: "Nothing was changed. Put the entry there by hand, or write the file in a plainer way.",
     cause,
   });
 }

@@ -127,25 +127,23 @@ function insert(text: string, parent: Node, name: string, value: unknown): strin
   const last = childrenOf(parent).at(-1);
   const outer = indentOf(text, parent.offset);
   const close = endOf(parent) - 1;
-  if (last && !text.slice(endOf(last), close).includes("\n")) {
+  const comma = last && findComma(text, endOf(last), close);
+  const from = comma === undefined ? last && endOf(last) : comma + 1;
+  if (from !== undefined && !text.slice(from, close).includes("\n")) {
     const pair = `${JSON.stringify(name)}: ${JSON.stringify(value)}`;
-    const trailing = findComma(text, endOf(last), close);
-    if (trailing !== undefined) return splice(text, trailing + 1, trailing + 1, ` ${pair},`);
-    return splice(text, endOf(last), endOf(last), `, ${pair}`);
+    return splice(text, from, from, comma === undefined ? `, ${pair}` : ` ${pair},`);
   }
   const indent = last && isFirstOnLine(text, last.offset) ? indentOf(text, last.offset) : outer + indentUnit(text);
   const line = `${indent}${JSON.stringify(name)}: ${toText(value, text, indent)}`;
-  if (!last) {
+  if (!last || from === undefined) {
     const inside = text.slice(parent.offset + 1, close);
     // Comments stay where they are, above what is new.
     const kept = inside.trim() === "" ? "" : inside.trimEnd();
     return splice(text, parent.offset + 1, close, `${kept}${eol}${line}${eol}${outer}`);
   }
-  const comma = findComma(text, endOf(last), close);
-  const lineEnd = findLineEnd(text, comma === undefined ? endOf(last) : comma + 1, close);
-  const added = `${eol}${line}${comma === undefined ? "" : ","}`;
-  const atLineEnd = splice(text, lineEnd, lineEnd, lineEnd === close ? `${added}${eol}${outer}` : added);
-  return comma === undefined ? splice(atLineEnd, endOf(last), endOf(last), ",") : atLineEnd;
+  const lineEnd = findLineEnd(text, from, close);
+  const added = splice(text, lineEnd, lineEnd, `${eol}${line}${comma === undefined ? "" : ","}`);
+  return comma === undefined ? splice(added, from, from, ",") : added;
 }
 
 function isFirstOnLine(text: string, offset: number): boolean {

@@ -1,5 +1,5 @@
 // One writer at a time: a lock beside the file, for the moment that reading, changing and renaming takes.
-import { open, readFile, rename, rm, stat } from "node:fs/promises";
+import { open, readFile, rm, stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "../failure.ts";
 
@@ -45,19 +45,31 @@ async function tryLock(path: string, token: string): Promise<boolean> {
   }
 }
 
+/** Takes away a lock whose owner is gone. One at a time does so: else the lock of who came next could be taken for the old one. */
 async function dropStale(path: string): Promise<void> {
+  const seen = await readStale(path);
+  if (seen === undefined) return;
+  const guard = `${path}-stale`;
+  if (!(await tryLock(guard, ""))) {
+    const stats = await stat(guard).catch(() => undefined);
+    if (stats && Date.now() - stats.mtimeMs > staleMs) await rm(guard, { force: true });
+    return;
+  }
+  try {
+    if ((await readStale(path)) === seen) await rm(path, { force: true });
+  } finally {
+    await rm(guard, { force: true });
+  }
+}
+
+/** What is in a lock that was left behind; undefined for one that is held, or none. */
+async function readStale(path: string): Promise<string | undefined> {
   const stats = await stat(path).catch(() => undefined);
-  if (!stats) return;
-  const owner = Number.parseInt(await readFile(path, "utf8").catch(() => ""), 10);
-  const isOld = Date.now() - stats.mtimeMs > staleMs;
-  if (!isOld && (Number.isNaN(owner) || isRunning(owner))) return;
-  // By a name of our own first: of many who see that it is stale, one takes it away.
-  const aside = `${path}.${process.pid}`;
-  const moved = await rename(path, aside).then(
-    () => true,
-    () => false,
-  );
-  if (moved) await rm(aside, { force: true });
+  const token = await readFile(path, "utf8").catch(() => undefined);
+  if (!stats || token === undefined) return undefined;
+  const owner = Number.parseInt(token, 10);
+  const isHeld = Number.isNaN(owner) || isRunning(owner);
+  return isHeld && Date.now() - stats.mtimeMs < staleMs ? undefined : token;
 }
 
 function isRunning(pid: number): boolean {

@@ -29,8 +29,9 @@ async function readPiped(): Promise<string> {
 
 function readHidden(question: string, signal: AbortSignal): Promise<string> {
   const { stdin, stderr } = process;
-  stderr.write(question);
+  // First, or what is typed at once would be shown.
   stdin.setRawMode(true);
+  stderr.write(question);
   stdin.setEncoding("utf8");
   return new Promise<string>((resolve, reject) => {
     let typed = "";

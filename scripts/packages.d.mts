@@ -1,0 +1,3 @@
+// The types of packages.mjs, for who uses it.
+export declare const installMs: number;
+export function installPackages(names: readonly string[]): Promise<string | undefined>;
