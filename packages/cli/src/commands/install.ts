@@ -85,14 +85,12 @@ export const command = defineCommand({
           hint: `Add it in its settings, under Connectors, or install a bridge: plenum install --name ${name} -- npx -y mcp-remote ${SERVER}`,
         });
       }
-      planned.push(
-        await planChange(file, name, (_, existing) => {
-          const fresh = record.kind === "url" ? form.toUrl?.(name, record) : form.toCommand(name, record);
-          const merged = mergeEntry(form, existing, fresh ?? {});
-          if (isDisabled(merged)) output.warn(`${name} is disabled in ${title}, and stays so.`);
-          return merged;
-        }),
-      );
+      const change = await planChange(file, name, (_, existing) => {
+        const fresh = record.kind === "url" ? form.toUrl?.(name, record) : form.toCommand(name, record);
+        return mergeEntry(form, existing, fresh ?? {});
+      });
+      if (isDisabled(change.wanted)) output.warn(`${name} is disabled in ${title}, and stays so.`);
+      planned.push(change);
     }
     const { showChanges } = await import("../hosts/report.ts");
     return showChanges(planned, { name, isDryRun: given["dry-run"], output, verb: "install" });

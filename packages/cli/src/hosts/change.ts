@@ -18,6 +18,8 @@ export interface PlannedChange {
   readonly file: HostFile;
   /** Whether there was an entry of that name. */
   readonly wasThere: boolean;
+  /** What it is to become, as far as one can see now. */
+  readonly wanted: JsonObject | undefined;
   /** The difference in words for people, secrets hidden; "" where there is none. */
   diff(): Promise<string>;
   write(): Promise<Written>;
@@ -66,9 +68,11 @@ export async function planChange(file: HostFile, name: string, edit: EntryEdit):
   const [isThere, text] = [there !== undefined, there ?? ""];
   const before = parseFile(format, path, text);
   const after = apply(text);
+  const existing = lookUp(before, entry);
   return {
     file,
-    wasThere: lookUp(before, entry) !== undefined,
+    wasThere: existing !== undefined,
+    wanted: edit(file, existing),
     async diff() {
       if (after === text) return "";
       const { structuredPatch } = await import("diff");
@@ -83,8 +87,10 @@ export async function planChange(file: HostFile, name: string, edit: EntryEdit):
       return [`--- ${isThere ? path : "/dev/null"}`, `+++ ${path}`, ...lines, ""].join("\n");
     },
     async write() {
-      if (file.scope === "project") await mkdir(dirname(path), { recursive: true });
-      return updateFile(path, apply);
+      if (file.scope === "user") return updateFile(path, apply);
+      await mkdir(dirname(path), { recursive: true });
+      // Others work on the project too.
+      return updateFile(path, apply, 0o666);
     },
   };
 }

@@ -50,12 +50,13 @@ export interface Written {
 /**
  * Replaces the text by what `edit` makes of it; "" is what a file that is not there holds. Called again where the file has changed
  * meanwhile. Links are followed; mode and owner stay.
+ * @param mode of a file that is not there yet, less what the process takes away; it may come to hold secrets
  */
-export async function updateFile(path: string, edit: (text: string) => string): Promise<Written> {
+export async function updateFile(path: string, edit: (text: string) => string, mode = 0o600): Promise<Written> {
   try {
     const real = await followLinks(path);
     const folder = dirname(real);
-    return await withLock(join(folder, `.${basename(real)}.plenum-lock`), () => replace(real, edit));
+    return await withLock(join(folder, `.${basename(real)}.plenum-lock`), () => replace(real, edit, mode));
   } catch (error) {
     throw toFileFailure(error, path, "written");
   }
@@ -73,7 +74,7 @@ async function followLinks(path: string): Promise<string> {
   }
 }
 
-async function replace(path: string, edit: (text: string) => string): Promise<Written> {
+async function replace(path: string, edit: (text: string) => string, mode: number): Promise<Written> {
   for (let round = 0; round < 20; round++) {
     const before = await readBytes(path);
     // A folder may be ours while the file is not to be written.
@@ -81,13 +82,13 @@ async function replace(path: string, edit: (text: string) => string): Promise<Wr
     const { text, mark } = before ? toText(path, before) : { text: "", mark: "" };
     const edited = edit(text);
     if (before && edited === text) return { isChanged: false, backup: undefined };
-    const fresh = await writeBeside(path, Buffer.from(mark + edited), before !== undefined);
+    const fresh = await writeBeside(path, Buffer.from(mark + edited), before ? undefined : mode);
     try {
       const now = await readBytes(path);
       const isSame = before && now ? before.equals(now) : before === now;
       if (!isSame) continue;
       const backup = before && `${path}.plenum.bak`;
-      if (before && backup) await rename(await writeBeside(path, before, true), backup);
+      if (before && backup) await rename(await writeBeside(path, before, undefined), backup);
       await rename(fresh, path);
       await syncFolder(dirname(path));
       return { isChanged: true, backup };
@@ -103,13 +104,16 @@ async function replace(path: string, edit: (text: string) => string): Promise<Wr
 
 let count = 0;
 
-/** A file beside the other, whole on the disk, with its mode and owner. */
-async function writeBeside(path: string, bytes: Buffer, isThere: boolean): Promise<string> {
+/**
+ * A file beside the other, whole on the disk.
+ * @param mode undefined: mode and owner are those of the other
+ */
+async function writeBeside(path: string, bytes: Buffer, mode: number | undefined): Promise<string> {
   const fresh = join(dirname(path), `.${basename(path)}.${process.pid}-${count++}.tmp`);
-  const file = await open(fresh, "wx", 0o600);
+  const file = await open(fresh, "wx", mode ?? 0o600);
   try {
     await file.writeFile(bytes);
-    if (isThere) await copyOwner(path, file);
+    if (mode === undefined) await copyOwner(path, file);
     await file.sync();
   } catch (error) {
     await rm(fresh, { force: true });
