@@ -43,10 +43,15 @@ export function hideArgs(args: readonly string[]): readonly string[] {
     if (/^--?[\w-]+$/.test(before) && secretName.test(before) && !arg.startsWith("-")) return hidden;
     const [, name, value] = /^(-{0,2}[\w.-]+)=(.*)$/s.exec(arg) ?? [];
     if (name !== undefined && value !== undefined && looksSecret(name, value)) return `${name}=${hidden}`;
-    // A header as a word: "Authorization: Bearer …".
-    if (/^[\w-]+:\s*\S/.test(arg) && secretName.test(arg.slice(0, arg.indexOf(":")).replace(/ization$/i, "")))
-      return `${arg.slice(0, arg.indexOf(":"))}: ${hidden}`;
     if (/^[a-z][a-z+.-]*:\/\//i.test(arg)) return hideUrl(arg);
+    // A header as a word: "Authorization: Bearer …".
+    const [, header] = /^([\w-]+):\s*\S/.exec(arg) ?? [];
+    if (
+      header !== undefined &&
+      (/^(--header|-H)$/.test(before) || /^(proxy-)?authorization$/i.test(header) || secretName.test(header))
+    ) {
+      return `${header}: ${hidden}`;
+    }
     return looksSecret("", arg) ? hidden : arg;
   });
 }
