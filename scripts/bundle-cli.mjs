@@ -23,8 +23,8 @@ const groups = {
 
 /** Writes the code of packages/cli into a folder beside its dist. Throws when it cannot be bundled. */
 export async function bundleCli(folder, outDir) {
-  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const packages = Object.keys(dependencies);
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const packages = Object.keys({ ...dependencies, ...optionalDependencies });
   const bundled = await rolldown({
     input: Object.fromEntries(["main", ...programs].map((name) => [name, join(folder, "src", `${name}.ts`)])),
     cwd: folder,

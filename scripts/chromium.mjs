@@ -1,7 +1,7 @@
 // The browser that the tests of pages need: Chromium as the system packages it, which gets the fixes of the system. Where there is
 // none it is installed by its name; where that cannot be done it is a failure.
 import { existsSync } from "node:fs";
-import { installMs, installPackage } from "./debian.mjs";
+import { installMs, installPackages } from "./debian.mjs";
 
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -26,7 +26,7 @@ export async function ensureChromium() {
   if (named) return named;
   const there = find();
   if (there) return there;
-  const problem = await installPackage("chromium");
+  const problem = await installPackages(["chromium"]);
   const installed = find();
   if (installed) return installed;
   throw new Error(

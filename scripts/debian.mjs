@@ -25,30 +25,32 @@ function run(command, args) {
   });
 }
 
-/** Installs the package; gives what went wrong, or nothing. */
-export async function installPackage(name) {
-  process.stderr.write(`installing ${name} with apt-get\n`);
+/** Installs the packages; gives what went wrong, or nothing. */
+export async function installPackages(names) {
+  process.stderr.write(`installing ${names.join(", ")} with apt-get\n`);
   const apt = process.getuid?.() === 0 ? ["apt-get"] : ["sudo", "-n", "apt-get"];
   // Another test file may be installing: its lock is waited for.
   const wait = ["-o", "DPkg::Lock::Timeout=300"];
   const aptGet = (...args) => run(apt[0], [...apt.slice(1), ...wait, ...args]);
-  const install = () => aptGet("install", "-y", "--no-install-recommends", name);
+  const install = () => aptGet("install", "-y", "--no-install-recommends", ...names);
   // The lists of packages may be old, or not be there at all.
   return (await install()) && ((await aptGet("update")) ?? (await install()));
 }
 
-const find = (program) =>
+/** The path of a program in PATH, or nothing. */
+export const findProgram = (program) =>
   (process.env.PATH ?? "")
     .split(delimiter)
+    .filter((folder) => folder !== "")
     .map((folder) => join(folder, program))
     .find((path) => existsSync(path));
 
 /** The path of a program whose package has its name. Installs it where it is missing; throws where that cannot be done. */
 export async function ensureProgram(name) {
-  const there = find(name);
+  const there = findProgram(name);
   if (there) return there;
-  const problem = await installPackage(name);
-  const installed = find(name);
+  const problem = await installPackages([name]);
+  const installed = findProgram(name);
   if (installed) return installed;
   throw new Error(`There is no ${name}, and it could not be installed: install the package ${name}.\n${problem ?? ""}`);
 }

@@ -10,7 +10,8 @@ const packages = readdirSync(join(root, "packages")).filter((name) => existsSync
 
 test.each(packages)("packages/%s keeps the rules", (name) => {
   const manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
-  const dependencies = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+  const { dependencies: own, peerDependencies, optionalDependencies } = manifest;
+  const dependencies = Object.keys({ ...own, ...peerDependencies, ...optionalDependencies });
   const texts = readPackage(name);
   expect(texts.size).toBeGreaterThan(0);
   expect(checkPackage(texts, { dependencies, layered: name === "plenum" })).toEqual([]);

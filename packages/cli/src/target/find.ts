@@ -81,7 +81,8 @@ function toUrl(text: string): TargetSpec {
   return { kind: "url", name: `${origin}${pathname}`, url: text, headers: {} };
 }
 
-function toHeaders(given: readonly string[]): { [name: string]: string } {
+/** `NAME: VALUE` texts. Throws a Failure for one without a colon. */
+export function toHeaders(given: readonly string[]): { [name: string]: string } {
   return Object.fromEntries(
     given.map((one) => {
       const colon = one.indexOf(":");

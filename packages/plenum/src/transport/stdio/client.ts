@@ -14,6 +14,7 @@ import { startChild } from "./start.ts";
 import type { StderrMode } from "./stderr.ts";
 
 export { parseCommand } from "./command.ts";
+export { type Resolved, type ResolveOptions, resolveCommand } from "./resolve.ts";
 
 export interface StdioTargetOptions {
   /** The program: a name that is looked for in PATH, or a path. No shell is involved. */

@@ -12,7 +12,8 @@ export interface Resolved {
 }
 
 export interface ResolveOptions {
-  readonly platform: NodeJS.Platform;
+  /** As in `process.platform`. */
+  readonly platform: string;
   /** What the server gets: its PATH is searched. */
   readonly env: Environment;
   /** Ours: says where Windows is and what its programs end with. */

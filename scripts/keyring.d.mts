@@ -1,0 +1,3 @@
+// The types of keyring.mjs, for its test.
+export declare const keyringMs: number;
+export function ensureKeyring(): Promise<readonly string[]>;
