@@ -4,6 +4,9 @@ import { describe, expect, test } from "vitest";
 import { makeDesktop, openProtected, visit } from "./protected.ts";
 import { fixture, openTerminal, runCli } from "./stage.ts";
 
+/** For what must come, of a browser that is a process of its own. */
+const soon = { timeout: 20_000 };
+
 /** Every token that was kept so far: none of them may be shown. */
 function tokensIn(path: string): string[] {
   const text = readFileSync(path, "utf8");
@@ -29,7 +32,7 @@ describe("login", () => {
         }),
       },
     ]);
-    expect(visits()).toEqual([expect.stringMatching(`^${issuer}/`), "Thank you"]);
+    await expect.poll(visits, soon).toEqual([expect.stringMatching(`^${issuer}/`), "Thank you"]);
     expect(statSync(tokens).mode & 0o777).toBe(0o600);
     expect(tokensIn(tokens).length).toBeGreaterThan(1);
     for (const token of tokensIn(tokens)) expect(ran.stdout + ran.stderr).not.toContain(token);
@@ -47,7 +50,7 @@ describe("login", () => {
     expect(again.stderr).toContain("--force");
     expect(visits()).toHaveLength(2);
     await runCli(["login", url, "--force"], { env });
-    expect(visits()).toHaveLength(4);
+    await expect.poll(visits, soon).toHaveLength(4);
   });
 
   test("a token that has ended is renewed, and nobody is asked", async () => {
@@ -57,7 +60,7 @@ describe("login", () => {
     const before = tokensIn(tokens);
     expect(await runCli(["call", url, "list_notes"], { env })).toMatchObject({ code: 0, stdout: "ann has no notes\n" });
     expect(tokensIn(tokens)).not.toEqual(before);
-    expect(visits()).toHaveLength(2);
+    await expect.poll(visits, soon).toHaveLength(2);
   });
 
   test("who says no on the page is not logged in", async () => {
@@ -66,7 +69,7 @@ describe("login", () => {
     const { code, stderr } = await runCli(["login", url], { env });
     expect(code).toBe(3);
     expect(stderr).toMatch(/error: .*\n.*plenum login/);
-    expect(visits().at(-1)).toBe("Nothing was granted");
+    await expect.poll(() => visits().at(-1), soon).toBe("Nothing was granted");
   });
 
   test("without a browser, the address is pasted back", async () => {
@@ -97,7 +100,7 @@ describe("login", () => {
     const before = tokensIn(tokens);
     expect(await runCli(["call", url, "list_notes"], { env })).toMatchObject({ code: 0 });
     expect(tokensIn(tokens)).not.toEqual(before);
-    expect(visits()).toHaveLength(2);
+    await expect.poll(visits, soon).toHaveLength(2);
   });
 
   test("--scope asks for that, and again where more is wanted", async () => {
@@ -156,11 +159,13 @@ describe("a call without a login", () => {
 
   test("Ctrl-C ends the waiting for the browser", async () => {
     const { url } = await openProtected();
-    const { env } = makeDesktop("nothing");
+    const { env, visits } = makeDesktop("nothing");
     const terminal = await openTerminal(["call", url, "list_notes"], { env });
     await terminal.until(/Open the browser\?/);
     terminal.type("y");
     await terminal.until(/Waiting for the login/);
+    // The browser is a process of its own, and writes into the folder that goes with the test.
+    await expect.poll(visits, soon).toHaveLength(1);
     terminal.type("\x03");
     expect(await terminal.exited).toBe(130);
   });

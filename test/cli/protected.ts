@@ -14,7 +14,7 @@ import {
 import { serveAuthorizationServer } from "plenum/auth/authorization-server/node";
 import { requireAuth } from "plenum/auth/resource-server";
 import { toNodeHandler } from "plenum/http/node";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import { fixture, makeFolder } from "./stage.ts";
 
 export interface Protected {
@@ -70,10 +70,14 @@ export function makeDesktop(answer: "allow" | "deny" | "nothing" = "allow"): Des
   const opener = join(home, "bin", "xdg-open");
   writeFileSync(opener, `#!/bin/sh\nexec '${process.execPath}' '${fixture("browser.mjs")}' '${log}' ${answer} "$1"\n`);
   chmodSync(opener, 0o755);
+  const visits = (): string[] => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
+  // The browser is a process of its own, which may end after the command: it writes into the folder that goes with the test.
+  if (answer !== "nothing")
+    onTestFinished(async () => void (await vi.waitUntil(() => visits().length % 2 === 0, { timeout: 10_000 })));
   return {
     home,
     env: { HOME: home, PATH: `${join(home, "bin")}:${process.env.PATH}` },
-    visits: () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []),
+    visits,
     tokens: join(home, ".local", "state", "plenum", "tokens.json"),
   };
 }
