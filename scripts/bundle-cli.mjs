@@ -18,7 +18,10 @@ const groups = {
   // By itself, because `--version` needs nothing else.
   identity: ["identity"],
   core: ["cli", "commands", "command", "failure", "output", "parse"],
-  client: ["session", "target/find", "arguments", "content", "log-lines", "unknown-tool"],
+  client: [
+    ...["session", "target/find", "arguments", "content", "log-lines", "unknown-tool", "progress"],
+    ...["ask/answers", "load/server", "load/stdout", "commands/call"],
+  ],
 };
 
 /** Writes the code of packages/cli into a folder beside its dist. Throws when it cannot be bundled. */
@@ -34,6 +37,8 @@ export async function bundleCli(folder, outDir) {
       (id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`))),
     resolve: { conditionNames: ["plenum-source", "import", "node"] },
     transform: { target: "node20" },
+    // What is loaded on demand may export more than it says: else each would be a file of its own that leads to another.
+    preserveEntrySignatures: false,
   });
   try {
     await bundled.write({
