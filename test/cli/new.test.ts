@@ -105,7 +105,7 @@ describe("what it writes works as it is", () => {
 });
 
 function runNpx(cwd: string, ...words: string[]): Promise<{ stdout: string }> {
-  const env = { PATH: process.env.PATH ?? "", NODE_OPTIONS: "--import tsx" };
+  const env = { PATH: process.env.PATH ?? "" };
   return run(process.execPath, [join(home, "node_modules", "@plenum", "cli", "dist", "main.js"), ...words], {
     cwd,
     env,

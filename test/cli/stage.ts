@@ -49,7 +49,11 @@ function toEnvironment(env: RunOptions["env"]): { [name: string]: string } {
 
 let home: string | undefined;
 function emptyHome(): string {
-  home ??= mkdtempSync(join(tmpdir(), "plenum-home-"));
+  if (home === undefined) {
+    const made = mkdtempSync(join(tmpdir(), "plenum-home-"));
+    process.once("exit", () => rmSync(made, { recursive: true, force: true }));
+    home = made;
+  }
   return home;
 }
 

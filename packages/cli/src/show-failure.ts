@@ -33,12 +33,16 @@ export function toFailure(error: unknown): Failure {
   if (refused) return refused;
   const known = mcpFailures[code];
   const said = withoutAdvice(message);
-  return new Failure(known?.[0] ?? "protocol", rpcCode === undefined ? said : `${said} (${rpcCode})`, {
-    code,
-    data,
-    hint: toAskHint(message) ?? known?.[1] ?? "With --trace you see every message.",
-    cause: error,
-  });
+  return new Failure(
+    known?.[0] ?? "protocol",
+    rpcCode === undefined || said.includes(String(rpcCode)) ? said : `${said} (${rpcCode})`,
+    {
+      code,
+      data,
+      hint: toAskHint(message) ?? known?.[1] ?? "With --trace you see every message.",
+      cause: error,
+    },
+  );
 }
 
 /** The library tells programmers what to give it; here it is options that one gives. */

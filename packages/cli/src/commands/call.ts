@@ -1,13 +1,14 @@
 // `plenum call`: a tool, with arguments by its schema.
 import type { Client, JsonObject, Tool, ToolResult } from "plenum";
 import { argumentForms, toArguments } from "../arguments.ts";
+import { toAskHint } from "../ask/given.ts";
 import { defineCommand } from "../command.ts";
 import { formatContent, saveContent } from "../content.ts";
 import { exitCodes } from "../failure.ts";
 import { createLogLines, logLevels } from "../log-lines.ts";
 import { type Output, toHarmless } from "../output.ts";
 import { createProgress } from "../progress.ts";
-import { sessionOptions, withSession } from "../session.ts";
+import { askDescription, sessionOptions, withSession } from "../session.ts";
 import { toUnknownTool } from "../unknown-tool.ts";
 
 export const command = defineCommand({
@@ -16,7 +17,8 @@ export const command = defineCommand({
   description: [
     "Calls a tool and prints what it returns: text as it is, images, audio and files as one line each unless --output says where to put them. The exit code is 5 when the tool reports an error.",
     argumentForms,
-    "Progress is shown on a terminal, log messages with --log. Ctrl-C cancels the call, and the server is told. What the server asks meanwhile is asked in the terminal; in scripts --answer and --yes answer it.",
+    "Progress is shown on a terminal, log messages with --log. Ctrl-C cancels the call, and the server is told.",
+    ...askDescription,
   ],
   arguments: [
     { name: "TARGET", summary: "the server" },
@@ -83,6 +85,9 @@ function show(
       code: "tool_error",
       message: toHarmless(result.text) || "The tool reported an error",
     });
+    // In older revisions a tool says itself that it could not ask.
+    const hint = toAskHint(result.text);
+    if (hint) output.note(hint);
     return exitCodes.tool;
   }
   if (options.output === undefined) output.result(value, shown);

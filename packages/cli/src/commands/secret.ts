@@ -20,7 +20,10 @@ export const command = defineCommand({
   examples: [
     { command: "plenum secret set weather", summary: "Asks for it, and keeps it" },
     { command: "plenum secret set weather < token.txt", summary: "From a file" },
-    { command: "plenum call -e API_KEY=@keychain:weather forecast -- node server.js", summary: "Uses it" },
+    {
+      command: "plenum secret exec -- node server.js",
+      summary: "Starts a command with the references in its environment resolved",
+    },
     { command: "plenum secret delete weather", summary: "Takes it out again" },
   ],
   async run({ arguments: { ACTION = "", NAME }, rest, output, signal }) {

@@ -26,7 +26,13 @@ function sources(): Sources {
       const { askServer } = await import("./ask-server.ts");
       return askServer({ kind, target, headers }, timeoutMs);
     },
-    listEntries: async () => [],
+    async listEntries(host) {
+      const [{ toHostId }, { listHostServers }] = await Promise.all([
+        import("../hosts/entry.ts"),
+        import("../hosts/lookup.ts"),
+      ]);
+      return listHostServers(toHostId(host));
+    },
   };
 }
 

@@ -10,18 +10,33 @@ import { type Entry, getHost, type HostFile, listEntries, listFiles, readHostFil
 import { type FormatName, type Host, hosts, type VariableForm } from "./table.ts";
 import { expandVariables, type VariableContext } from "./variables.ts";
 
-export async function findHostServer(id: string, name: string, place = findPlace()): Promise<CommandSpec | UrlSpec> {
-  const host = getHost(id);
-  const found: { readonly entry: Entry; readonly file: HostFile }[] = [];
+interface Found {
+  readonly entry: Entry;
+  readonly file: HostFile;
+}
+
+/** The servers of a host, those of the project first: the nearer one hides the other of its name. */
+async function findAll(host: Host, place: Place): Promise<readonly Found[]> {
+  const found: Found[] = [];
   for (const file of listFiles(host, place)) {
     for (const entry of await readHostFile(file, place)) {
-      // The nearer one hides the other.
       if (!found.some((one) => one.entry.name === entry.name)) found.push({ entry, file });
     }
   }
+  return found;
+}
+
+/** The names of a host's servers. */
+export async function listHostServers(id: string, place = findPlace()): Promise<readonly string[]> {
+  return (await findAll(getHost(id), place)).map(({ entry }) => entry.name);
+}
+
+export async function findHostServer(id: string, name: string, place = findPlace()): Promise<CommandSpec | UrlSpec> {
+  const host = getHost(id);
+  const found = await findAll(host, place);
   const names = found.map(({ entry }) => entry.name);
   const chosen = chooseName(name, names, host.title, (one) => `${id}:${one}`);
-  const { entry, file } = found.find((one) => one.entry.name === chosen) as (typeof found)[number];
+  const { entry, file } = found.find((one) => one.entry.name === chosen) as Found;
   return toSpec(entry, { forms: host.variables, place, file: file.path, label: `${id}:${chosen}` });
 }
 
