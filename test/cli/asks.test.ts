@@ -2,7 +2,9 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Revision } from "plenum";
 import { describe, expect, test } from "vitest";
+import { covers } from "../requirements/covers.ts";
 import { fixture, libraryUrl, makeFolder, openTerminal, type RunOptions, runCli, type Terminal } from "./stage.ts";
 
 const file = fixture("everything.mjs");
@@ -42,6 +44,7 @@ describe.each(ways)("in %s, by %s", (...way) => {
   });
 
   test("a form in the terminal", async () => {
+    covers(["elicitation-ui-2025-11", "elicitation-ui-server-identity", "elicitation-ui-review"], way[0] as Revision);
     const terminal = await openTerminal(toWords("greet", [], way));
     await terminal.until(/everything 1\.2\.3 asks:\s+Who are you\?/);
     await terminal.until(/Cancel/);
@@ -121,6 +124,7 @@ describe("a form at the terminal", () => {
   });
 
   test("Decline, and Cancel, and Esc in the middle", async () => {
+    covers(["elicitation-ui-privacy"]);
     const declined = await openTerminal(["call", file, "greet"]);
     await declined.until(/Cancel/);
     declined.type(`${down}${enter}`);
@@ -306,6 +310,7 @@ describe("a page", () => {
   }
 
   test("is shown whole, and opened with consent", async () => {
+    covers(["elicitation-show-full-url"]);
     const { env, opened } = makeDesktop();
     const terminal = await openTerminal(["call", file, "visit"], { env });
     await terminal.until(

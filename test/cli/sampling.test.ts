@@ -1,5 +1,6 @@
 // A server that asks for the answer of a model: typed at the terminal, or given by a script.
 import { expect, test } from "vitest";
+import { covers } from "../requirements/covers.ts";
 import { fixture, openTerminal, runCli } from "./stage.ts";
 
 const file = fixture("everything.mjs");
@@ -7,6 +8,7 @@ const enter = "\r";
 const down = "\x1b[B";
 
 test("it is typed, in as many lines as it takes", async () => {
+  covers(["sampling-ui-review"]);
   const terminal = await openTerminal(["call", file, "poem"]);
   await terminal.until(/everything 1\.2\.3 asks for the answer of a model:\s+user: A poem\s+at most 100 tokens/);
   await terminal.until(/Refuse/);
@@ -30,6 +32,7 @@ test("it ends with Ctrl-D, too", async () => {
 });
 
 test("it is refused", async () => {
+  covers(["sampling-human-in-loop"]);
   const terminal = await openTerminal(["call", file, "poem"]);
   await terminal.until(/Refuse/);
   terminal.type(`${down}${enter}`);
