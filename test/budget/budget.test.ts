@@ -119,7 +119,7 @@ test.each<[string, Program, number, number]>([
   // subscription, an output schema, or a parameter that stands in a header; of `plenum` the client, too, with the transport
   // that it needs. A client loads nothing of what its server may ask, nor of schemas and streams, before there are any.
   ["a one-tool server with plenum/tools", inMemory("plenum/tools"), 25_900, 39_450],
-  ["a one-tool server with plenum", inMemory("plenum"), 30_500, 74_600],
+  ["a one-tool server with plenum", inMemory("plenum"), 30_520, 74_600],
   ["a one-tool server over HTTP, for the edge,", { text: overHttp, check: clientOverHttp + call }, 32_610, 56_800],
   ["a client over HTTP", { text: clientOverHttp, check: overHttp + call }, 9_450, 65_900],
 ])(

@@ -133,7 +133,7 @@ describe.each(revisions)("the list of tools in %s", (revision) => {
     server.tool("none", {}, () => "1");
     const peer = await openPeer(server, revision);
     expect(await listTools(peer)).toEqual([
-      { name: "none", inputSchema: { type: "object", additionalProperties: false } },
+      { name: "none", inputSchema: { type: "object", properties: {}, additionalProperties: false } },
     ]);
   });
 

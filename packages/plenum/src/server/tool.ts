@@ -59,7 +59,8 @@ export interface ToolEntry extends Entry {
   readonly scopes: readonly string[] | undefined;
 }
 
-const noArguments = { type: "object", additionalProperties: false } as const;
+// Without properties, empty as they are, some model APIs refuse the tool.
+const noArguments = { type: "object", properties: {}, additionalProperties: false } as const;
 const nameForm = /^[A-Za-z0-9_.-]{1,128}$/;
 
 function defineTool(
