@@ -1,8 +1,11 @@
 // A connection to a TARGET, for the commands that are clients: options that they share, and opening and closing.
 import type { Client, ClientOptions, Revision, Target } from "plenum";
+import { createAnswers } from "./ask/answers.ts";
 import type { Invocation, OptionSpecs, OptionValues } from "./command.ts";
 import { Failure } from "./failure.ts";
 import { version } from "./identity.ts";
+import { loadServer } from "./load/server.ts";
+import { divertStdout } from "./load/stdout.ts";
 import { toHarmless } from "./output.ts";
 import { findTarget } from "./target/find.ts";
 import type { TargetSpec } from "./target/spec.ts";
@@ -146,10 +149,6 @@ async function toTarget(
   output: SessionInvocation["output"],
 ): Promise<Opened> {
   if (spec.kind === "file") {
-    const [{ loadServer }, { divertStdout }] = await Promise.all([
-      import("./load/server.ts"),
-      import("./load/stdout.ts"),
-    ]);
     const release = divertStdout();
     const { server, library } = await loadServer(spec);
     const { memoryTarget } = await library.import<typeof import("plenum/memory")>("plenum/memory");
@@ -188,7 +187,6 @@ export async function toClientOptions(
   spec: TargetSpec,
   onFailure?: (failure: Failure) => void,
 ): Promise<ClientOptions> {
-  const { createAnswers } = await import("./ask/answers.ts");
   const { revision, timeout, root: roots } = options;
   if (timeout !== undefined && timeout <= 0)
     throw new Failure("usage", "--timeout must be a number of seconds above 0");

@@ -1,7 +1,7 @@
 // From the word that a person typed, or the command after `--`, to what it names.
 import { existsSync } from "node:fs";
 import { Failure } from "../failure.ts";
-import { hostNames } from "../hosts/entry.ts";
+import { findEntry, hostNames, readEntry } from "../hosts/entry.ts";
 import { parseFileSpec } from "../load/file-spec.ts";
 import type { TargetSpec } from "./spec.ts";
 
@@ -49,15 +49,9 @@ async function findNamed(text: string): Promise<TargetSpec> {
   if (/^https?:\/\//i.test(text)) return toUrl(text);
   const colon = text.lastIndexOf(":");
   const [left, right] = colon < 0 ? [text, ""] : [text.slice(0, colon), text.slice(colon + 1)];
-  if (colon > 0 && hostNames.includes(left)) {
-    const { findEntry } = await import("../hosts/entry.ts");
-    return findEntry(left, right);
-  }
+  if (colon > 0 && hostNames.includes(left)) return findEntry(left, right);
   const file = parseFileSpec(text);
-  if (configFile.test(file.path)) {
-    const { readEntry } = await import("../hosts/entry.ts");
-    return readEntry(file.path, file.exportName ?? "");
-  }
+  if (configFile.test(file.path)) return readEntry(file.path, file.exportName ?? "");
   if (codeFile.test(file.path) || existsSync(file.path)) return file;
   throw toUnknown(text);
 }
