@@ -36,6 +36,14 @@ function plain({ code, stdout }: Ran): { code: number | null; stdout: string } {
   return { code, stdout };
 }
 
+test("a server in a file is recorded, too: its answers get to stdout", async () => {
+  const file = join(makeFolder(), "talk.jsonl");
+  const call = ["call", "add", "a=1", "b=2", "--timeout", "10"];
+  const live = await runCli(through(call, "record", "-o", file, fixture("everything.mjs")));
+  expect(live).toMatchObject({ code: 0 });
+  expect(plain(await runCli(through(call, "replay", file)))).toEqual(plain(live));
+});
+
 describe.each(revisions)("%s", (revision) => {
   test("a call is recorded, and played again as a server and as a client", async () => {
     const file = join(makeFolder(), "talk.jsonl");

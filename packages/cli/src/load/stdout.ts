@@ -10,3 +10,15 @@ export function divertStdout(): () => void {
     stdout.write = write;
   };
 }
+
+/** Stdout as it is now: what is written to this still gets there while stdout is diverted. */
+export function keepStdout(): NodeJS.WriteStream {
+  const { stdout } = process;
+  const { write } = stdout;
+  return new Proxy(stdout, {
+    get(_, key) {
+      const value: unknown = key === "write" ? write : Reflect.get(stdout, key);
+      return typeof value === "function" ? value.bind(stdout) : value;
+    },
+  });
+}
