@@ -25,8 +25,10 @@ export async function toArguments(words: readonly string[], inputSchema: JsonObj
   return args;
 }
 
+const whole = "The arguments";
+
 function parseExact(text: string): JsonObject {
-  const value = parseJson(text, "The arguments");
+  const value = parseJson(text, whole);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new Failure("usage", "The arguments are no JSON object", { hint: 'Such as: {"city": "Oslo"}' });
   }
@@ -39,7 +41,7 @@ function parseJson(text: string, what: string): Value {
   } catch (error) {
     throw new Failure("usage", `${what} cannot be read as JSON: ${(error as Error).message}`, {
       code: "invalid_argument",
-      hint: "Quote it for your shell: 'key:={\"a\": 1}'",
+      hint: `Quote it for your shell: '${what === whole ? "" : `${what}:=`}{"a": 1}'`,
     });
   }
 }
@@ -85,6 +87,7 @@ function readText(path: string, key: string): string {
   } catch (error) {
     throw new Failure("usage", `${key}: ${path} cannot be read: ${(error as Error).message}`, {
       code: "file_not_found",
+      hint: "key@=FILE is the text of a file; for text itself write key=value.",
     });
   }
 }
@@ -92,7 +95,10 @@ function readText(path: string, key: string): string {
 /** A key that is given again makes a list of the values. */
 function append(before: Value, value: Value, key: string): Value {
   if (Array.isArray(before)) return [...before, ...(Array.isArray(value) ? value : [value])];
-  throw new Failure("usage", `"${key}" is given more than once, and is no list`, { code: "invalid_argument" });
+  throw new Failure("usage", `"${key}" is given more than once, and is no list`, {
+    code: "invalid_argument",
+    hint: "Give it once.",
+  });
 }
 
 function propertiesOf(schema: JsonObject, root: JsonObject): JsonObject {

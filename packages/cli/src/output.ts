@@ -20,7 +20,11 @@ export interface Output {
   /** The result, once: its JSON in an envelope, or its text. Nothing is printed for an empty text. */
   result(value: unknown, text: string): void;
   /** The result of what went wrong all the same, such as a tool that reports an error. */
-  badResult(value: unknown, text: string, error: { readonly code: string; readonly message: string }): void;
+  badResult(
+    value: unknown,
+    text: string,
+    error: { readonly code: string; readonly exitCode: number; readonly message: string },
+  ): void;
   /** One of many, as it happens. */
   event(value: unknown, text: string): void;
   /** Words for people: nothing with --quiet. */
@@ -119,7 +123,7 @@ export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output 
       if (!isTerminal || isQuiet || isJson) return;
       clearStatus();
       if (text === undefined || waiting) return;
-      const room = Math.max(20, stderr.columns ?? 80) - 1;
+      const room = Math.max(20, stderr.columns || 80) - 1;
       const shown = text.length > room ? `${text.slice(0, room - 1)}…` : text;
       stderr.write(shown);
       statusLength = shown.length;

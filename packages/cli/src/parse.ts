@@ -127,11 +127,16 @@ function toArguments(
   if (positionals.length > at) {
     throw new Failure("usage", `${command.name} does not know what to do with "${positionals[at]}"`, {
       code: "too_many_arguments",
-      hint: `It is used as: ${formatUsage(command)}`,
+      hint:
+        named.TARGET !== undefined && !rest
+          ? `${toUsed(command)} A command that starts a server stands after --.`
+          : toUsed(command),
     });
   }
   return { arguments: named, many: [] };
 }
+
+const toUsed = (command: Command): string => `It is used as: ${formatUsage(command)}.`;
 
 function toMissing(command: Command, missing: string): Failure {
   const remedy =
@@ -140,7 +145,7 @@ function toMissing(command: Command, missing: string): Failure {
       : "";
   return new Failure("usage", `${command.name} needs ${missing}`, {
     code: "missing_argument",
-    hint: `${remedy}It is used as: ${formatUsage(command)}`,
+    hint: `${remedy}${toUsed(command)}`,
   });
 }
 

@@ -21,7 +21,7 @@ export function createProgress(output: Output): Progress {
   return {
     update(update) {
       if (!output.isTerminal) return;
-      const columns = process.stderr.columns ?? 80;
+      const columns = process.stderr.columns || 80;
       output.status(formatProgress(update, turns++, { columns, isUnicode }));
     },
     end: () => output.status(undefined),

@@ -2,7 +2,7 @@
 import type { Client, ClientOptions, Revision, Target } from "plenum";
 import { createAnswers } from "./ask/answers.ts";
 import type { Invocation, OptionSpecs, OptionValues } from "./command.ts";
-import { Failure } from "./failure.ts";
+import { exitCodes, Failure } from "./failure.ts";
 import { version } from "./identity.ts";
 import { loadServer } from "./load/server.ts";
 import { divertStdout } from "./load/stdout.ts";
@@ -143,6 +143,15 @@ export async function openTarget(
 
 const nothing = async (): Promise<void> => {};
 
+/** A file that serves itself ends the process with its stdin: that must not look like success. Our own end has set the exit code. */
+function tellEarlyEnd({ name, path }: TargetSpec & { readonly kind: "file" }): void {
+  if (process.exitCode !== undefined) return;
+  process.exitCode = exitCodes.usage;
+  process.stderr.write(
+    `error: ${name} ended the process: it serves itself when it is loaded\nExport the server instead (export default server), or call it as a command: -- node ${path}\n`,
+  );
+}
+
 async function toTarget(
   spec: TargetSpec,
   { stderr: showsStderr }: TargetOpening,
@@ -150,6 +159,7 @@ async function toTarget(
 ): Promise<Opened> {
   if (spec.kind === "file") {
     const release = divertStdout();
+    process.once("exit", () => tellEarlyEnd(spec));
     const { server, library } = await loadServer(spec);
     const { memoryTarget } = await library.import<typeof import("plenum/memory")>("plenum/memory");
     const close = async (): Promise<void> => {

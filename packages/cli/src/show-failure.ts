@@ -47,7 +47,14 @@ export function toFailure(error: unknown): Failure {
 
 /** The library tells programmers what to give it; here it is options that one gives. */
 function withoutAdvice(message: string): string {
-  return message.replace(/\. To answer that, give connect \w+$/, "").replace(/: give \{ url, auth: .*$/s, "");
+  return (
+    message
+      .replace(/\. To answer that, give connect \w+$/, "")
+      .replace(/: give \{ url, auth: .*$/s, "")
+      // Nothing was lost that never was.
+      .replace(/^The connection was lost before \S+ was answered: (?=\S+ could not be reached)/, "")
+      .replace(/ Is the server running, and is this its port\?$/, "")
+  );
 }
 
 /** A server that lets nobody in, or not far enough: said by a status of HTTP, or by what should have got us in. */
@@ -86,6 +93,8 @@ const mcpFailures: { readonly [code: string]: readonly [exit: Failure["exit"], h
     "unreachable",
     "Is the server running, and is the address or the command right? plenum doctor TARGET looks closer.",
   ],
+  resource_not_found: ["protocol", "plenum list TARGET shows the resources that there are."],
+  method_not_found: ["protocol", "plenum list TARGET shows what the server has."],
   timeout: ["unreachable", "Give it longer with --timeout SECONDS, or look at what it does with --trace."],
   unsupported_version: ["protocol", "Without --revision the newest that both sides know is taken."],
   insufficient_scope: ["unauthorized", "plenum login TARGET asks for more."],

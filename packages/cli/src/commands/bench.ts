@@ -93,7 +93,7 @@ export const command = defineCommand({
       const [report, text] = [toReport(tally, context), formatReport(tally, context)];
       const verdict = judge(tally);
       if (!verdict) output.result(report, text);
-      else output.badResult(report, text, { code: verdict.code, message: verdict.message });
+      else output.badResult(report, text, { code: verdict.code, exitCode: verdict.exit, message: verdict.message });
       return signal.aborted ? exitCodes.interrupted : verdict?.exit;
     });
   },

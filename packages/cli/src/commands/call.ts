@@ -4,7 +4,7 @@ import { argumentForms, toArguments } from "../arguments.ts";
 import { toAskHint } from "../ask/given.ts";
 import { defineCommand } from "../command.ts";
 import { formatContent, saveContent } from "../content.ts";
-import { exitCodes } from "../failure.ts";
+import { exitCodes, Failure } from "../failure.ts";
 import { createLogLines, logLevels } from "../log-lines.ts";
 import { type Output, toHarmless } from "../output.ts";
 import { createProgress } from "../progress.ts";
@@ -60,6 +60,7 @@ export const command = defineCommand({
           .callTool(name, args, { signal, onProgress: progress.update })
           .catch((error) => Promise.reject(tool.explain(error)))
           .finally(progress.end);
+        if (result.isError && tool.isMissing && !output.canAsk) output.note(missingHint);
         return show(result, invocation);
       },
       options.log === undefined ? {} : createLogLines(output, options.log),
@@ -83,6 +84,7 @@ function show(
   if (isError) {
     output.badResult(value, shown, {
       code: "tool_error",
+      exitCode: exitCodes.tool,
       message: toHarmless(result.text) || "The tool reported an error",
     });
     // In older revisions a tool says itself that it could not ask.
@@ -98,19 +100,30 @@ function show(
   return undefined;
 }
 
+const missingHint =
+  "The server does not list that tool. Some list tools that ask something only to clients that can answer: try a terminal, --yes or --answer.";
+
+interface FoundTool {
+  readonly known: Tool | undefined;
+  /** The server was asked, and does not list it. */
+  readonly isMissing: boolean;
+  explain(error: unknown): unknown;
+}
+
 /** What the tools are is asked only where it decides how a word is read: exact arguments need no schema. */
-async function findTool(
-  client: Client,
-  name: string,
-  words: readonly string[],
-): Promise<{ readonly known: Tool | undefined; explain(error: unknown): unknown }> {
-  if (words[0]?.startsWith("{") || words[0] === "-" || !client.server.capabilities.tools) {
-    return { known: undefined, explain: (error) => error };
+async function findTool(client: Client, name: string, words: readonly string[]): Promise<FoundTool> {
+  if (!client.server.capabilities.tools) {
+    const hint = "plenum list TARGET shows what it has.";
+    throw new Failure("protocol", "The server has no tools", { code: "unknown_tool", hint });
+  }
+  if (words[0]?.startsWith("{") || words[0] === "-") {
+    return { known: undefined, isMissing: false, explain: (error) => error };
   }
   const tools = await client.listTools().all();
   const known = tools.find((one) => one.name === name);
   return {
     known,
+    isMissing: !known,
     explain(error) {
       if (known) return error;
       return toUnknownTool(

@@ -54,7 +54,8 @@ export const command = defineCommand({
     const summary = changes.length === 0 ? "Nothing changed" : `Changes: ${formatCounts(changes)}`;
     const value = { counts, changes, revisions: { old: before.revision, new: after.revision } };
     const text = formatChanges(changes, output.paint);
-    if (isBad) output.badResult(value, text, { code: "surface_changed", message: summary });
+    if (isBad)
+      output.badResult(value, text, { code: "surface_changed", exitCode: exitCodes.problems, message: summary });
     else output.result(value, text);
     output.note(changes.length === 0 ? `${summary}.` : `\n${summary}.`);
     if (counts.wording > 0) output.note(wordingAdvice);

@@ -162,7 +162,7 @@ async function report(
   else {
     const name = error === undefined ? "problems" : "unreachable";
     const message = error === undefined ? `${count} problems were found` : "There is no connection to be had";
-    output.badResult(value, "", { code: name, message });
+    output.badResult(value, "", { code: name, exitCode: code, message });
   }
   return code;
 }

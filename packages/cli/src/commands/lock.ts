@@ -72,6 +72,7 @@ async function check(locked: Surface, surface: Surface, file: string, output: Ou
     formatChanges(changes, output.paint),
     {
       code: "lock_differs",
+      exitCode: exitCodes.problems,
       message,
     },
   );

@@ -1,6 +1,7 @@
 // `plenum read`: a resource.
 import { defineCommand } from "../command.ts";
 import { dataOfContents, formatContents, savePieces } from "../content.ts";
+import { Failure } from "../failure.ts";
 import { sessionOptions, withSession } from "../session.ts";
 
 export const command = defineCommand({
@@ -23,8 +24,15 @@ export const command = defineCommand({
   ],
   async run(invocation) {
     const { output, signal, options, arguments: named } = invocation;
+    const uri = named.URI as string;
+    if (!/^[a-z][a-z\d+.-]*:/i.test(uri)) {
+      throw new Failure("usage", `"${uri}" is no URI`, {
+        code: "invalid_argument",
+        hint: "plenum list TARGET shows the resources that there are: note://today, file:///notes.txt …",
+      });
+    }
     await withSession(invocation, async ({ client }) => {
-      const result = await client.readResource(named.URI as string, { signal });
+      const result = await client.readResource(uri, { signal });
       const { contents } = result;
       if (options.output !== undefined) {
         const saved = savePieces(contents.map(dataOfContents), options.output);

@@ -110,6 +110,10 @@ function show({ compared, differences, format }: ReplayReport, { output }: Repla
     return undefined;
   }
   const message = `${said}: ${differences.length} difference${differences.length === 1 ? "" : "s"}.`;
-  output.badResult(value, toHarmless(`${format()}${message}`), { code: "differences", message });
+  output.badResult(value, toHarmless(`${format()}${message}`), {
+    code: "differences",
+    exitCode: exitCodes.problems,
+    message,
+  });
   return exitCodes.problems;
 }

@@ -83,7 +83,7 @@ async function runStdio(spec: FileSpec, { output, signal }: RunInvocation): Prom
   if (process.stdin.isTTY)
     output.note(
       toHarmless(
-        `${spec.name} waits for messages on stdin, as a host sends them. What it has: plenum list FILE. Ctrl-C ends it.`,
+        `${spec.name} waits for messages on stdin, as a host sends them. What it has: plenum list ${spec.path}. Ctrl-C ends it.`,
       ),
     );
   await serving.closed;

@@ -59,7 +59,11 @@ export const command = defineCommand({
         return undefined;
       }
       const message = there === undefined ? `There is no ${file}` : `${file} is stale: the server is another now`;
-      output.badResult({ ...value, isFresh: false }, "", { code: "types_stale", message });
+      output.badResult({ ...value, isFresh: false }, "", {
+        code: "types_stale",
+        exitCode: exitCodes.problems,
+        message,
+      });
       output.note(`${message}. Without --check it is written.`);
       return exitCodes.problems;
     }

@@ -1,5 +1,6 @@
 // From the word that a person typed, or the command after `--`, to what it names.
 import { existsSync } from "node:fs";
+import { nearestTo } from "plenum/util/nearest";
 import { Failure } from "../failure.ts";
 import { findEntry, hostNames, readEntry } from "../hosts/entry.ts";
 import { parseFileSpec } from "../load/file-spec.ts";
@@ -53,12 +54,25 @@ async function findNamed(text: string): Promise<TargetSpec> {
   const file = parseFileSpec(text);
   if (configFile.test(file.path)) return readEntry(file.path, file.exportName ?? "");
   if (codeFile.test(file.path) || existsSync(file.path)) return file;
-  throw toUnknown(text);
+  throw toUnknown(text, file.path);
 }
 
-function toUnknown(text: string): Failure {
+function toUnknown(text: string, path: string): Failure {
+  const near = text.includes(":") ? nearestTo(text.slice(0, text.lastIndexOf(":")), hostNames) : undefined;
+  if (near) {
+    return new Failure("usage", `"${text}" names no server`, {
+      code: "unknown_target",
+      hint: `Did you mean ${near}${text.slice(text.lastIndexOf(":"))}?`,
+    });
+  }
   const isAddress =
     /^([\w.-]+|\[[\da-f:.]+\]):\d+(\/\S*)?$/i.test(text) || /^(localhost|[\w-]+(\.[\w-]+)+)\//.test(text);
+  if (!isAddress && /[\\/]|\.[a-z]+$/i.test(text)) {
+    return new Failure("usage", `File not found: ${path}`, {
+      code: "file_not_found",
+      hint: "Is the path right? It is taken from the folder you are in.",
+    });
+  }
   return new Failure("usage", `"${text}" names no server`, {
     code: "unknown_target",
     hint: isAddress
