@@ -274,3 +274,25 @@ test("what makes no sense is said at once", async () => {
     expect(ran).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(said) });
   }
 });
+
+test("a file that talks to its parent, where it finds one, does not end dev", async () => {
+  const talking = `server.tool("send", {}, () => { process.send?.("ready"); return typeof process.send; });`;
+  const { client } = await openDev({ "server.ts": toServer("1", talking) });
+  expect((await client.callTool("send")).text).toBe("undefined");
+  expect((await client.callTool("send")).text).toBe("undefined");
+});
+
+test("a call that is cancelled while there is no server never runs", async () => {
+  const slow = `await new Promise((resolve) => setTimeout(resolve, 500));
+let runs = 0;
+server.tool("crash", {}, () => process.exit(3));
+server.tool("run", {}, () => ++runs + " runs");`;
+  const { client, heard } = await openDev({ "server.ts": toServer("1", slow) });
+  await expect(client.callTool("crash")).rejects.toThrow("exited with code 3");
+  const stop = new AbortController();
+  const cancelled = client.callTool("run", {}, { signal: stop.signal });
+  setTimeout(() => stop.abort(), 50);
+  await expect(cancelled).rejects.toThrow();
+  await heard(/reloaded \(2\)/);
+  expect((await client.callTool("run")).text).toBe("1 runs");
+});

@@ -3,14 +3,13 @@
 import type { Channel, RequestId } from "plenum";
 import { createStreamChannel } from "plenum/stdio/channel";
 import type { Incoming, Message, Single } from "plenum/tap";
+import { undivertedStdout } from "./load/stdout.ts";
 
 export interface RelayHooks {
   /** What could not be passed on, for people. */
   noted(problem: string): void;
   /** Ends both. */
   readonly signal: AbortSignal;
-  /** Where messages go. Default: stdout; who has loaded a server's file has diverted that. */
-  readonly stdout?: NodeJS.WriteStream;
 }
 
 /** How long the server may take for what was asked before the end of input. */
@@ -19,7 +18,7 @@ const lastAnswersMs = 10_000;
 /**
  * Joins stdin and stdout to a server. Settles when both are closed, with why the server was lost; undefined where the end was orderly.
  */
-export async function relay(far: Channel, { noted, signal, stdout = process.stdout }: RelayHooks): Promise<unknown> {
+export async function relay(far: Channel, { noted, signal }: RelayHooks): Promise<unknown> {
   const open = new Set<RequestId>();
   let isIdle = (): void => {};
   const answered = (id: RequestId | undefined): void => {
@@ -37,7 +36,7 @@ export async function relay(far: Channel, { noted, signal, stdout = process.stdo
       };
     });
   };
-  const near = createStreamChannel({ input: process.stdin, output: stdout, endCause });
+  const near = createStreamChannel({ input: process.stdin, output: undivertedStdout(), endCause });
   const toFar = (message: Message): void => {
     try {
       far.send(message, "method" in message ? undefined : message.id);

@@ -65,14 +65,12 @@ export const command = defineCommand({
       });
     }
     const spec = await findTarget(invocation.arguments.TARGET, invocation.rest, options);
-    const [{ recordTarget }, { relay }, { createRecordingFile }, { keepStdout }] = await Promise.all([
+    const [{ recordTarget }, { relay }, { createRecordingFile }] = await Promise.all([
       import("plenum/testing"),
       import("../relay.ts"),
       import("../recording-file.ts"),
-      import("../load/stdout.ts"),
     ]);
     // The messages have it to themselves, whatever a server in a file prints.
-    const stdout = keepStdout();
     // What the real one says to people is said by whoever stands for it.
     const opened = await openTarget(spec, { output, options: { trace: options.trace, stderr: true } });
     const file = createRecordingFile(options.output, options.force);
@@ -86,7 +84,6 @@ export const command = defineCommand({
       const lost = await relay(await target.open(), {
         noted: (problem) => output.warn(toHarmless(problem)),
         signal,
-        stdout,
       });
       if (lost !== undefined && !signal.aborted) {
         const reason = lost instanceof Error ? lost.message : String(lost);

@@ -1,5 +1,5 @@
 // A worker process as the supervisor sees it: started ahead, told a file to load, called, and ended when another takes its place.
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { type Call, type Change, type LogLevel, McpError, type Result, ToolError } from "plenum";
 import { anyRoot, logLevels } from "plenum/protocol";
@@ -64,9 +64,16 @@ interface Open {
 /** Chunks and the room itself lie equally deep: the worker's program is found from both. */
 const program = new URL("../dev/worker.js", import.meta.url);
 
+/** Those that run. One whose event loop is blocked does not notice that we are gone. */
+const running = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 export function startChild(env: NodeJS.ProcessEnv = process.env): Child {
   // Its stdin stays open as long as we are there. What it writes to stdout must not get into the protocol.
   const child = fork(fileURLToPath(program), [], { stdio: ["pipe", 2, 2, "ipc"], env });
+  running.add(child);
   const open = new Map<number, Open>();
   let facts: Facts | undefined;
   let listener: ChildListener | undefined;
@@ -80,6 +87,7 @@ export function startChild(env: NodeJS.ProcessEnv = process.env): Child {
     const end = (how: string): void => {
       if (isGone) return;
       isGone = true;
+      running.delete(child);
       loading?.reject(new Failure("usage", `The server ended while it was loaded: ${how}`));
       for (const one of [...open.values()])
         one.finish({ fault: toFault(new McpError("internal_error", `The server ended while this call ran: ${how}`)) });
@@ -180,7 +188,9 @@ export function startChild(env: NodeJS.ProcessEnv = process.env): Child {
     });
   }
 
-  child.on("message", (texts: readonly string[]) => {
+  child.on("message", (texts: unknown) => {
+    // The file has the channel, too, if it wants it: what is not ours is no reason to end.
+    if (!Array.isArray(texts)) return;
     for (const text of texts) take(JSON.parse(text) as Report);
   });
 

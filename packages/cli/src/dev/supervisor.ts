@@ -198,6 +198,8 @@ export function createSupervisor({ spec, graceMs, extras, output }: SupervisorOp
   async function call(given: Call): Promise<Result> {
     for (;;) {
       const version = await find();
+      // Cancelled while there was no server: nobody hears the answer, and nothing is to be done.
+      given.link.signal.throwIfAborted();
       isUsed = true;
       if (!version) return answerAlone(given, description, why);
       version.digests ??= version.child.digests();

@@ -28,6 +28,10 @@ const warm = import("plenum").then(ensureHooks);
 /** How long closing may take, with what the server disposes of. */
 const closingMs = 3000;
 
+/** Ours alone: to a file that asks whether it has a parent to talk to, as it may, the answer is no, as it is under `plenum run`. */
+const sendToParent = process.send?.bind(process);
+delete process.send;
+
 let served: Served | undefined;
 const calls = new Map<number, WorkerCall>();
 let outbox: string[] = [];
@@ -41,7 +45,7 @@ function flush(): void {
   const texts = outbox;
   outbox = [];
   // The supervisor may be gone: then so are we, soon.
-  if (process.connected) process.send?.(texts, undefined, undefined, () => {});
+  if (process.connected) sendToParent?.(texts, undefined, undefined, () => {});
 }
 
 async function load({ spec, methods, extras }: Extract<Order, { type: "load" }>): Promise<void> {
@@ -122,5 +126,7 @@ process.on("message", (order: Order) => {
 });
 // Without a supervisor there is nobody to serve.
 process.on("disconnect", () => void close());
-// Ctrl-C at a terminal reaches all of its processes: the supervisor decides what becomes of it.
+// Ctrl-C at a terminal reaches all of its processes, and so does SIGTERM where a service manager or a host ends the whole group:
+// the supervisor decides what becomes of it.
 process.on("SIGINT", () => {});
+process.on("SIGTERM", () => {});
