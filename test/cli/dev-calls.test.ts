@@ -296,3 +296,13 @@ server.tool("run", {}, () => ++runs + " runs");`;
   await heard(/reloaded \(2\)/);
   expect((await client.callTool("run")).text).toBe("1 runs");
 });
+
+test("calls are answered while files change without end, as where a file writes what it imports", async () => {
+  const writing = `import { writeFileSync } from "node:fs";
+const file = new URL("./made.mjs", import.meta.url);
+writeFileSync(file, "export const n = " + process.hrtime.bigint() + "n;");
+await import(file);
+server.tool("v", {}, () => "answered");`;
+  const { client } = await openDev({ "server.ts": toServer("1", writing) });
+  expect((await client.callTool("v")).text).toBe("answered");
+});

@@ -57,6 +57,8 @@ export function createSupervisor({ spec, graceMs, extras, output }: SupervisorOp
   const listeners = new Set<(change: Change) => void>();
   const retiring = new Map<Child, Promise<void>>();
   const watched = new Set<string>();
+  /** Calls that wait for a version. */
+  const waiting = new Set<() => void>();
   const files = watchFiles(reload);
   let facts = toUnknown(name);
   let description = toDescription(facts);
@@ -132,6 +134,8 @@ export function createSupervisor({ spec, graceMs, extras, output }: SupervisorOp
     const before = current;
     current = version;
     learn(version);
+    for (const resume of waiting) resume();
+    waiting.clear();
     why = "";
     output.note(`${name}: ${count++ === 0 ? "loaded" : `reloaded (${count})`} in ${Date.now() - since} ms`);
     files.commit();
@@ -191,7 +195,8 @@ export function createSupervisor({ spec, graceMs, extras, output }: SupervisorOp
   }
 
   async function find(): Promise<Version | undefined> {
-    while (!current && pending) await pending;
+    // Loading goes on for as long as files change: a version that is there answers meanwhile.
+    while (!current && pending) await Promise.race([pending, new Promise<void>((resolve) => waiting.add(resolve))]);
     return current;
   }
 
