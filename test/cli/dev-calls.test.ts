@@ -300,9 +300,12 @@ server.tool("run", {}, () => ++runs + " runs");`;
 test("calls are answered while files change without end, as where a file writes what it imports", async () => {
   const writing = `import { writeFileSync } from "node:fs";
 const file = new URL("./made.mjs", import.meta.url);
-writeFileSync(file, "export const n = " + process.hrtime.bigint() + "n;");
+const write = () => writeFileSync(file, "export const n = " + process.hrtime.bigint() + "n;");
+write();
 await import(file);
+setInterval(write, 20);
+await new Promise((resolve) => setTimeout(resolve, 200));
 server.tool("v", {}, () => "answered");`;
   const { client } = await openDev({ "server.ts": toServer("1", writing) });
   expect((await client.callTool("v")).text).toBe("answered");
-});
+}, 8000);
