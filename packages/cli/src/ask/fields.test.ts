@@ -75,3 +75,8 @@ test("titles are harmless, and a proposal is one that fits", () => {
     isRequired: false,
   });
 });
+
+test("a proposal that would act on the terminal is none", () => {
+  expect(fieldOf({ type: "string" }, { proposal: "Ann\u001b]0;x\u0007" }).proposal).toBeUndefined();
+  expect(fieldOf({ type: "string" }, { proposal: "Ann\u009b2J" }).proposal).toBeUndefined();
+});

@@ -42,7 +42,7 @@ export function toFields(schema: JsonObject, defaults: JsonObject): readonly Fie
       description: textIn(field.description) && toHarmless(textIn(field.description) as string),
       isRequired: required.includes(name),
       choices: choicesOf(kind === "choices" ? asObject(field.items) : field),
-      proposal: Object.hasOwn(defaults, name) ? defaults[name] : undefined,
+      proposal: Object.hasOwn(defaults, name) ? toShownProposal(defaults[name]) : undefined,
       rule: ruleOf(field, kind),
       check(value) {
         const issues = validate(value);
@@ -50,6 +50,11 @@ export function toFields(schema: JsonObject, defaults: JsonObject): readonly Fie
       },
     };
   });
+}
+
+/** A text with control characters is no proposal: it is drawn into the line that one types in, and acts on the terminal there. */
+function toShownProposal(value: unknown): unknown {
+  return typeof value === "string" && toHarmless(value) !== value ? undefined : value;
 }
 
 function kindOf(field: JsonObject): Field["kind"] {
