@@ -70,7 +70,6 @@ export const command = defineCommand({
       import("../relay.ts"),
       import("../recording-file.ts"),
     ]);
-    // The messages have it to themselves, whatever a server in a file prints.
     // What the real one says to people is said by whoever stands for it.
     const opened = await openTarget(spec, { output, options: { trace: options.trace, stderr: true } });
     const file = createRecordingFile(options.output, options.force);
