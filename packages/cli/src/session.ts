@@ -8,7 +8,7 @@ import { loadServer } from "./load/server.ts";
 import { divertStdout } from "./load/stdout.ts";
 import { toHarmless } from "./output.ts";
 import { findTarget } from "./target/find.ts";
-import type { TargetSpec } from "./target/spec.ts";
+import type { FileSpec, TargetSpec } from "./target/spec.ts";
 
 /** The revisions, newest first: a list of its own, because help is shown without loading the library. A test compares them. */
 export const revisionNames = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
@@ -101,7 +101,9 @@ export async function withSession<T>(
   };
   const unanswered = createUnanswered();
   try {
-    const opened = await openTarget(spec, invocation);
+    // A server is connected to as it is, unless its messages are looked at: a target for it would be one more thing to load.
+    const isPlain = spec.kind === "file" && !options.trace;
+    const opened = isPlain ? await openServer(spec) : await openTarget(spec, invocation);
     try {
       const asked = await toClientOptions(invocation, spec, unanswered.onFailure);
       const client = await opened.connect(opened.target, { ...asked, ...more });
@@ -144,12 +146,24 @@ export async function openTarget(
 const nothing = async (): Promise<void> => {};
 
 /** A file that serves itself ends the process with its stdin: that must not look like success. Our own end has set the exit code. */
-function tellEarlyEnd({ name, path }: TargetSpec & { readonly kind: "file" }): void {
+function tellEarlyEnd({ name, path }: FileSpec): void {
   if (process.exitCode !== undefined) return;
   process.exitCode = exitCodes.usage;
   process.stderr.write(
     `error: ${name} ended the process: it serves itself when it is loaded\nExport the server instead (export default server), or call it as a command: -- node ${path}\n`,
   );
+}
+
+/** The server that a file exports, for the `connect` of its own library. What it prints does not go to stdout until it is closed. */
+async function openServer(spec: FileSpec) {
+  const release = divertStdout();
+  process.once("exit", () => tellEarlyEnd(spec));
+  const { server, library } = await loadServer(spec);
+  const close = async (): Promise<void> => {
+    await server.close?.();
+    release();
+  };
+  return { target: server, library, connect: library.connect, close };
 }
 
 async function toTarget(
@@ -158,15 +172,9 @@ async function toTarget(
   output: SessionInvocation["output"],
 ): Promise<Opened> {
   if (spec.kind === "file") {
-    const release = divertStdout();
-    process.once("exit", () => tellEarlyEnd(spec));
-    const { server, library } = await loadServer(spec);
+    const { target: server, library, connect, close } = await openServer(spec);
     const { memoryTarget } = await library.import<typeof import("plenum/memory")>("plenum/memory");
-    const close = async (): Promise<void> => {
-      await server.close?.();
-      release();
-    };
-    return { target: memoryTarget(server), connect: library.connect, close };
+    return { target: memoryTarget(server), connect, close };
   }
   const { connect } = await import("plenum");
   if (spec.kind === "command") {
