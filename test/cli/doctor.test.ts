@@ -237,14 +237,14 @@ describe("faults", () => {
   });
 
   test.concurrent("of a process that does not stand much", async () => {
-    const words = ["--only", "stdio,errors/malformed-params", "--revision", "2025-11-25", "--timeout", "4"];
+    const words = ["--only", "stdio,errors/malformed-params", "--revision", "2025-11-25", "--timeout", "8"];
     const faults = onStdio("fragile", "pieces", "exit", "secrets");
     const diagnosis = await diagnose([...words, "--env", "API_KEY=0123456789", ...faults]);
     expect(diagnosis.code).toBe(6);
     expectFired(diagnosis, [...idsOf("stdio").filter((id) => id !== "stdio/stdout"), "errors/malformed-params"]);
     const { find, entries } = diagnosis;
     expect(find("stdio/garbage")?.message).toBe("Lines that are no JSON end the server.");
-    expect(find("stdio/exit")?.message).toContain("It still runs 4 s after the end of its input");
+    expect(find("stdio/exit")?.message).toContain("It still runs 8 s after the end of its input");
     expect(find("errors/malformed-params")?.message).toContain("end the server");
     expect(find("stdio/secrets")?.message).toContain("the value of API_KEY");
     expect(JSON.stringify(entries)).not.toContain("0123456789");
