@@ -244,7 +244,7 @@ describe("faults", () => {
     expectFired(diagnosis, [...idsOf("stdio").filter((id) => id !== "stdio/stdout"), "errors/malformed-params"]);
     const { find, entries } = diagnosis;
     expect(find("stdio/garbage")?.message).toBe("Lines that are no JSON end the server.");
-    expect(find("stdio/exit")?.message).toContain("It still runs 8 s after the end of its input");
+    expect(find("stdio/exit")?.message).toContain("It still runs 5 s after the end of its input");
     expect(find("errors/malformed-params")?.message).toContain("end the server");
     expect(find("stdio/secrets")?.message).toContain("the value of API_KEY");
     expect(JSON.stringify(entries)).not.toContain("0123456789");
