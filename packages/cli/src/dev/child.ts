@@ -64,7 +64,7 @@ interface Open {
 /** Chunks and the room itself lie equally deep: the worker's program is found from both. */
 const program = new URL("../dev/worker.js", import.meta.url);
 
-export function startChild(env: NodeJS.ProcessEnv = process.env): Child {
+export function startChild(env: NodeJS.ProcessEnv = process.env, onEnd: () => void = () => {}): Child {
   // Its stdin stays open as long as we are there. What it writes to stdout must not get into the protocol.
   const child = fork(fileURLToPath(program), [], { stdio: ["pipe", 2, 2, "ipc"], env });
   const open = new Map<number, Open>();
@@ -80,6 +80,7 @@ export function startChild(env: NodeJS.ProcessEnv = process.env): Child {
     const end = (how: string): void => {
       if (isGone) return;
       isGone = true;
+      onEnd();
       loading?.reject(new Failure("usage", `The server ended while it was loaded: ${how}`));
       for (const one of [...open.values()])
         one.finish({ fault: toFault(new McpError("internal_error", `The server ended while this call ran: ${how}`)) });
