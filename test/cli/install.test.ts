@@ -292,6 +292,22 @@ test("files that are not there, and hosts that nobody knows", async () => {
   });
 });
 
+test("hosts have other names, which are taken and not proposed", async () => {
+  const { run, read } = makeHome({ ".config/Code/User/mcp.json": "{}" });
+  expect(await run(["install", server, "--host", "code", "-n", "it"])).toMatchObject({ code: 0 });
+  expect(Object.keys(JSON.parse(read(".config/Code/User/mcp.json")).servers)).toEqual(["it"]);
+  expect(await run(["uninstall", "it", "--host", "vs-code"])).toMatchObject({ code: 0 });
+  for (const words of [
+    ["install", "--help"],
+    ["uninstall", "--help"],
+    ["install", server, "--host", "nobody"],
+  ]) {
+    const { stdout, stderr } = await run(words);
+    expect(stdout + stderr).toMatch(/opencode,\s+copilot/);
+    expect(stdout + stderr).not.toMatch(/vs-code|gemini-cli|codex-cli|copilot-cli/);
+  }
+});
+
 test("uninstall names what is there instead", async () => {
   const { run, read } = makeHome({ [cursor]: '{"mcpServers":{"weather":{"command":"x"},"b":{"command":"y"}}}' });
   expect(await run(["uninstall", "wether", "--host", "cursor"])).toMatchObject({

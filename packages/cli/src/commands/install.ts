@@ -1,7 +1,7 @@
 // `plenum install`: puts a server into the files of hosts.
 import { defineCommand } from "../command.ts";
 import { Failure } from "../failure.ts";
-import { hostIds, hostNames } from "../hosts/entry.ts";
+import { hostAliases, hostIds } from "../hosts/entry.ts";
 
 const options = {
   name: {
@@ -22,7 +22,8 @@ const options = {
   host: {
     kind: "list",
     value: "HOST",
-    choices: hostNames,
+    choices: hostIds,
+    aliases: hostAliases,
     summary: "The host; may be given again for more of them",
     fallback: "claude-desktop",
   },
@@ -36,7 +37,7 @@ export const command = defineCommand({
   summary: "Put a server into Claude Desktop, Cursor, VS Code and other hosts",
   description: [
     "Writes the server into the host's own file. The host then starts it with the Node that runs now and with this plenum, both by their absolute paths, because hosts see next to nothing of your PATH.",
-    `A server is a file that exports one, a URL, or a command after --. HOST is one of ${hostIds.join(", ")}.`,
+    "A server is a file that exports one, a URL, or a command after --.",
     "Everything else in the file stays as it is, comments too. If there is an entry of that name, its variables are kept and new ones win. The file is replaced in one step, and the one before is kept beside it as NAME.plenum.bak. A file that cannot be read is left alone.",
     "Secrets are best given by reference: @keychain:NAME is looked up in the keychain of the system when the server starts (plenum secret set NAME puts it there), @file:PATH in a file, @env:NAME in the environment of the host. Then the host's file holds no secret.",
   ],
