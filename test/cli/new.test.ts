@@ -82,6 +82,7 @@ describe("what it writes works as it is", () => {
       { ok: true, result: { folder, name: "my-server", template, isInstalled: false } },
     ]);
     const isMinimal = template === "minimal";
+    expect(read(folder, "test/server.test.ts")).toContain('from "plenum/testing"');
 
     const [tested, { stdout }] = await Promise.all([
       runNpm(folder, "test"),

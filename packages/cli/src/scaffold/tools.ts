@@ -55,6 +55,8 @@ export function isUnreleased({ said }: ToolProblem): boolean {
   return said
     .split("\n")
     .some(
-      (line) => /(?<!\d)404(?!\d)|no matching version/i.test(line) && /(^|[\s'"/])(plenum|@plenum(\/|%2f)cli)(?![\w-])/i.test(line),
+      (line) =>
+        /(?<!\d)404(?!\d)|no matching version/i.test(line) &&
+        /(^|[\s'"/])(plenum|@plenum(\/|%2f)cli)(?![\w-])/i.test(line),
     );
 }
