@@ -216,13 +216,27 @@ test("a file may go and come back", async () => {
   expect((await client.callTool("version")).text).toBe("2");
 });
 
-test("at a terminal r reloads and q quits", async () => {
-  const cwd = makeFolder({ "server.ts": toServer(1) });
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test("at a terminal r reloads and q quits, however many processes have ended meanwhile", async () => {
+  const cwd = makeFolder({
+    "server.ts": toServer(1, 'process.on("exit", () => console.error("ending", process.pid));'),
+  });
   const terminal = await openTerminal(["dev", "server.ts", "-t", "http", "--port", "0"], { cwd });
   await terminal.until(/plenum list http:\/\/127\.0\.0\.1:\d+\/mcp/);
   await terminal.until(/server\.ts: loaded/);
-  terminal.type("r");
-  await terminal.until(/server\.ts: reloaded/);
+  for (const count of [2, 3, 4]) {
+    terminal.type("r");
+    await terminal.until(new RegExp(`server\\.ts: reloaded \\(${count}\\)`));
+    const [pid] = /\d+/.exec(await terminal.until(/ending \d+\D/)) ?? [];
+    await expect.poll(() => isThere(Number(pid)), { timeout: 10_000 }).toBe(false);
+  }
   terminal.type("q");
   expect(await terminal.exited).toBe(0);
 });

@@ -2,12 +2,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { checks } from "../../packages/cli/src/doctor/checks.ts";
 import { ensureCli } from "../house/built.ts";
 import { publishedServer } from "../interop/harness.ts";
-import { fixture, makeFolder, openTerminal, type RunOptions, runCli } from "./stage.ts";
+import { fixture, libraryUrl, makeFolder, openTerminal, type RunOptions, runCli } from "./stage.ts";
 import { readXml } from "./xml.ts";
 
 interface Entry {
@@ -388,6 +390,18 @@ describe("what it prints, and how it ends", () => {
     expect(failure?.text).toContain("OpenAI, Anthropic and Gemini");
   });
 
+  test("notes do not fail, not even with --strict", async () => {
+    const cwd = makeFolder({
+      "server.mjs": `import { createServer } from ${JSON.stringify(libraryUrl())};
+export const server = createServer({ name: "x", version: "1" });
+server.tool("look", { description: "Looks at what there is in the world" }, () => "?");
+`,
+    });
+    const { code, entries } = await diagnose(["--strict", "server.mjs"], { cwd });
+    const found = entries.filter(({ status }) => status === "failed").map(({ severity }) => severity);
+    expect([code, ...new Set(found)]).toEqual([0, "note"]);
+  });
+
   test("warnings do not fail, but with --strict they do", async () => {
     const words = ["--only", "schemas/types", ...onStdio("surface")];
     expect((await diagnose(words)).code).toBe(0);
@@ -431,12 +445,37 @@ describe("what it prints, and how it ends", () => {
       status: "failed",
       message: expect.stringContaining("was not found"),
     });
-    expect(nobody.find("tools/count")).toMatchObject({ status: "skipped", message: "there is no connection" });
     const stranger = await diagnose(["--timeout", "3", "--revision", "2025-11-25", ...onStdio("wrong-ids")]);
     expect(stranger.code).toBe(2);
     expect(stranger.find("messages/ids")).toMatchObject({
       message: 'It sent a response to id "another", which nobody asked.',
     });
+  });
+
+  test("where nobody answers, that is all it says, with how the process ended", async () => {
+    const script = "process.stderr.write('no FOO'); process.exitCode = 3";
+    const [dead, deaf] = await Promise.all([
+      runCli(["doctor", "--", process.execPath, "-e", script]),
+      runCli(["doctor", "--only", "http", "http://127.0.0.1:1/mcp"]),
+    ]);
+    expect([dead.code, deaf.code]).toEqual([2, 2]);
+    expect(dead.stdout).toMatch(/exited with code 3\. Its last words: "no FOO"/);
+    expect(deaf.stdout).toContain("ECONNREFUSED");
+    for (const { stdout } of [dead, deaf]) {
+      expect(stdout).toMatch(/^connects\n {2}✗ It can be connected to/);
+      expect(stdout).toMatch(/\n\n1 check: 0 passed, 1 with errors\n$/);
+      expect(stdout).not.toMatch(/skipped|✓|! /);
+    }
+  });
+
+  test("a server over HTTP that lets nobody in is looked at all the same", async () => {
+    const server = createHttpServer((_, response) => response.writeHead(404).end());
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const { find, code } = await diagnose([urlOf(port)]);
+    expect(code).toBe(2);
+    expect(find("http/tls")).toMatchObject({ status: "passed" });
   });
 
   test("Ctrl-C ends it", async () => {

@@ -53,6 +53,14 @@ test("hosts, their files, their servers, without secrets; broken files are named
   ]);
 });
 
+test("a project may have the file of a host that is not installed", async () => {
+  const { run } = makeHome({});
+  const cwd = makeFolder({ ".mcp.json": '{"mcpServers":{"a":{"command":"x"}}}' });
+  const { stdout } = await run(["hosts"], { cwd });
+  expect(stdout).toMatch(/^Claude Code {2}claude-code, not installed; project file\n.*\.mcp\.json\n {4}a {2}x$/m);
+  expect(stdout).not.toContain("not found");
+});
+
 test("no hosts at all", async () => {
   const { run } = makeHome({});
   expect(await run(["hosts"])).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("No host") });

@@ -1,6 +1,6 @@
 // `plenum install` and `uninstall` as a person runs them, on homes of every host: what is written, what stays, what is refused.
 import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { parse as parseToml } from "smol-toml";
 import { expect, test } from "vitest";
 import { parse as parseYaml } from "yaml";
@@ -146,7 +146,9 @@ test("a host's folder without a file: it is made; several hosts by one command, 
   const refused = await run(["install", server, "--host", "cursor", "--host", "codex"]);
   expect(refused.code).toBe(1);
   expect(existsSync(join(home, cursor))).toBe(false);
-  expect(await run(["install", server, "--host", "cursor", "--host", "claude"])).toMatchObject({ code: 0 });
+  expect(await run(["install", server, "-n", "everything", "--host", "cursor", "--host", "claude"])).toMatchObject({
+    code: 0,
+  });
   expect(JSON.parse(read(cursor)).mcpServers.everything.args).toEqual([await ensureCli(), "run", server]);
   expect(JSON.parse(read(".config/Claude/claude_desktop_config.json")).mcpServers).toHaveProperty("everything");
 });
@@ -157,31 +159,66 @@ test("the file of a project", async () => {
   const words = ["install", "src/server.mjs:tools", "--dev", "--project", "--host", "vscode"];
   expect(await run(words, { cwd: project })).toMatchObject({ code: 0 });
   const { servers } = JSON.parse(readFileSync(join(project, ".vscode/mcp.json"), "utf8"));
-  expect(servers.server.args.slice(1)).toEqual(["dev", `${join(project, "src/server.mjs")}:tools`]);
+  expect(servers[basename(project)].args.slice(1)).toEqual(["dev", `${join(project, "src/server.mjs")}:tools`]);
   expect(await run(["install", server, "--project"], { cwd: project })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("has no file for projects"),
   });
-  expect(await run(["uninstall", "server", "--project", "--host", "vscode"], { cwd: project })).toMatchObject({
+  expect(await run(["uninstall", basename(project), "--project", "--host", "vscode"], { cwd: project })).toMatchObject({
     code: 0,
   });
   expect(existsSync(join(home, ".config"))).toBe(false);
   expect(() => read(".vscode/mcp.json")).toThrow();
 });
 
-test("names: given, of the package whose main file it is, else of the file", async () => {
+test("names: given, of the package, else of the file, or of its folder where the file's says nothing", async () => {
   const { run, read } = makeHome({ [cursor]: "{}" });
-  const project = makeFolder({ "package.json": '{"name":"@me/weather","main":"a.mjs"}', "a.mjs": "", "b.mjs": "" });
-  for (const words of [["a.mjs"], ["b.mjs"], ["b.mjs", "-n", "My server"]]) {
-    expect(await run(["install", ...words, "--host", "cursor"], { cwd: project })).toMatchObject({ code: 0 });
+  const files = ["a/src/server.mjs", "b/index.mjs", "b/tides.mjs"];
+  const cwd = makeFolder({
+    "a/package.json": '{"name":"@me/weather"}',
+    "b/package.json": '{"type":"module"}',
+    ...Object.fromEntries(files.map((file) => [file, ""])),
+  });
+  for (const words of [...files.map((file) => [file]), ["b/tides.mjs", "-n", "My server"]]) {
+    expect(await run(["install", ...words, "--host", "cursor"], { cwd })).toMatchObject({ code: 0 });
   }
-  expect(Object.keys(JSON.parse(read(cursor)).mcpServers)).toEqual(["weather", "b", "My server"]);
+  expect(Object.keys(JSON.parse(read(cursor)).mcpServers)).toEqual(["weather", "b", "tides", "My server"]);
+});
+
+test("another server of that name is left alone, or replaced by force with all that it had", async () => {
+  const { run, read } = makeHome({ [cursor]: "{}" });
+  const cwd = makeFolder({ "a.mjs": "", "b.mjs": "" });
+  const install = (...words: string[]): Promise<Ran> =>
+    run(["install", "--host", "cursor", "-n", "it", ...words], { cwd });
+  const entry = () => JSON.parse(read(cursor)).mcpServers.it;
+  const refused = {
+    code: 1,
+    stderr: expect.stringMatching(/Cursor has another server that is called "it".*\n.*--name OTHER.*--force/),
+  };
+  expect(await install("a.mjs", "-v", "HUSH=x")).toMatchObject({ code: 0 });
+  const before = read(cursor);
+  for (const words of [["b.mjs"], ["a.mjs:admin"], ["https://example.com/mcp"], ["--", "node", "b.mjs"]]) {
+    expect(await install(...words)).toMatchObject(refused);
+  }
+  expect(read(cursor)).toBe(before);
+  expect(await install("a.mjs", "--dev", "-v", "B=2")).toMatchObject({ code: 0 });
+  expect(entry()).toMatchObject({ args: [await ensureCli(), "dev", join(cwd, "a.mjs")], env: { HUSH: "x", B: "2" } });
+  expect(await install("b.mjs", "--force")).toMatchObject({ code: 0 });
+  expect(entry()).toEqual({ command: process.execPath, args: [await ensureCli(), "run", join(cwd, "b.mjs")] });
+  expect(await install("--force", "-v", "A=@env:A", "--", "npx", "w")).toMatchObject({ code: 0 });
+  expect(await install("-v", "B=2", "--", "npx", "w")).toMatchObject({ code: 0 });
+  expect(entry().env).toEqual({ A: "@env:A", B: "2" });
+  expect(await install("--force", "https://example.com/mcp?key=1", "-H", "A: 1")).toMatchObject({ code: 0 });
+  expect(await install("https://example.com/mcp?key=2")).toMatchObject({ code: 0 });
+  expect(entry()).toEqual({ url: "https://example.com/mcp?key=2", headers: { A: "1" } });
 });
 
 test("variables from a file, and -v wins", async () => {
   const { run, read } = makeHome({ [cursor]: "{}", ".env": "# mine\nexport A=\"x y\"\nB=1 # one\nC='#'\n" });
-  expect(await run(["install", server, "--host", "cursor", "-f", ".env", "-v", "B=2"])).toMatchObject({ code: 0 });
-  expect(JSON.parse(read(cursor)).mcpServers.everything.env).toEqual({ A: "x y", B: "2", C: "#" });
+  expect(await run(["install", server, "-n", "it", "--host", "cursor", "-f", ".env", "-v", "B=2"])).toMatchObject({
+    code: 0,
+  });
+  expect(JSON.parse(read(cursor)).mcpServers.it.env).toEqual({ A: "x y", B: "2", C: "#" });
   const bad = await run(["install", server, "--host", "cursor", "-v", "NOVALUE"]);
   expect(bad).toMatchObject({ code: 1, stderr: expect.stringContaining('"NOVALUE" is no KEY=VALUE') });
   expect(await run(["install", server, "--host", "cursor", "-f", "none"])).toMatchObject({
@@ -203,10 +240,9 @@ test("a secret in clear gets a warning that does not show it", async () => {
 });
 
 test("--dry-run shows a difference without secrets, and writes nothing", async () => {
-  const text =
-    '{\n  "token": "hush-1",\n  "mcpServers": {\n    "other": { "command": "x", "env": { "K": "hush-2" } },\n    "everything": { "command": "old", "env": { "K": "hush-3", "L": "hush-4" } }\n  }\n}\n';
+  const text = `{\n  "token": "hush-1",\n  "mcpServers": {\n    "other": { "command": "x", "env": { "K": "hush-2" } },\n    "it": { "command": "old", "args": [${JSON.stringify(server)}], "env": { "K": "hush-3", "L": "hush-4" } }\n  }\n}\n`;
   const { home, run, read } = makeHome({ [cursor]: text });
-  const words = ["install", server, "--host", "cursor", "--dry-run", "-v", "L=hush-5", "-v", "R=@file:~/r"];
+  const words = ["install", server, "-n", "it", "--host", "cursor", "--dry-run", "-v", "L=hush-5", "-v", "R=@file:~/r"];
   const { code, stdout, stderr } = await run(words);
   expect(code).toBe(0);
   expect(stdout).toContain(`--- ${join(home, cursor)}\n+++ ${join(home, cursor)}\n@@ `);
@@ -292,6 +328,22 @@ test("files that are not there, and hosts that nobody knows", async () => {
   });
 });
 
+test("hosts have other names, which are taken and not proposed", async () => {
+  const { run, read } = makeHome({ ".config/Code/User/mcp.json": "{}" });
+  expect(await run(["install", server, "--host", "code", "-n", "it"])).toMatchObject({ code: 0 });
+  expect(Object.keys(JSON.parse(read(".config/Code/User/mcp.json")).servers)).toEqual(["it"]);
+  expect(await run(["uninstall", "it", "--host", "vs-code"])).toMatchObject({ code: 0 });
+  for (const words of [
+    ["install", "--help"],
+    ["uninstall", "--help"],
+    ["install", server, "--host", "nobody"],
+  ]) {
+    const { stdout, stderr } = await run(words);
+    expect(stdout + stderr).toMatch(/opencode,\s+copilot/);
+    expect(stdout + stderr).not.toMatch(/vs-code|gemini-cli|codex-cli|copilot-cli/);
+  }
+});
+
 test("uninstall names what is there instead", async () => {
   const { run, read } = makeHome({ [cursor]: '{"mcpServers":{"weather":{"command":"x"},"b":{"command":"y"}}}' });
   expect(await run(["uninstall", "wether", "--host", "cursor"])).toMatchObject({
@@ -308,11 +360,11 @@ test("uninstall names what is there instead", async () => {
 
 test("an entry that is disabled stays so, and keeps what is not ours", async () => {
   const { run, read } = makeHome({
-    [cursor]: '{"mcpServers":{"everything":{"disabled":true,"note":1,"command":"x","env":{"A":"1"}}}}',
+    [cursor]: `{"mcpServers":{"it":{"disabled":true,"note":1,"command":"x","args":[${JSON.stringify(server)}],"env":{"A":"1"}}}}`,
   });
-  const { stderr } = await run(["install", server, "--host", "cursor"]);
-  expect(stderr.match(/everything is disabled in Cursor/g)).toHaveLength(1);
-  expect(JSON.parse(read(cursor)).mcpServers.everything).toMatchObject({
+  const { stderr } = await run(["install", server, "-n", "it", "--host", "cursor"]);
+  expect(stderr.match(/it is disabled in Cursor/g)).toHaveLength(1);
+  expect(JSON.parse(read(cursor)).mcpServers.it).toMatchObject({
     disabled: true,
     note: 1,
     env: { A: "1" },

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { makeDesktop, openProtected, visit } from "./protected.ts";
-import { fixture, openTerminal, runCli } from "./stage.ts";
+import { fixture, makeFolder, openTerminal, runCli } from "./stage.ts";
 
 /** For what must come, of a browser that is a process of its own. */
 const soon = { timeout: 20_000 };
@@ -202,4 +202,18 @@ describe("logout", () => {
     expect((await runCli(["logout", "--all"], { env })).stdout).toBe("There are no logins.\n");
     expect(await runCli(["logout"], { env })).toMatchObject({ code: 1 });
   });
+});
+
+test("neither takes a command, and both take an entry that has a URL", async () => {
+  const { url } = await openProtected();
+  const { env } = makeDesktop();
+  for (const name of ["login", "logout"]) {
+    const { stdout } = await runCli([name, "--help"]);
+    expect(stdout).toMatch(new RegExp(`plenum ${name} \\[?URL\\]? \\[options\\]\\n\\n`));
+    expect(stdout).not.toContain("COMMAND");
+    expect(await runCli([name, "--", "node", "server.js"], { env })).toMatchObject({ code: 1 });
+  }
+  const cwd = makeFolder({ "mcp.json": JSON.stringify({ mcpServers: { notes: { url } } }) });
+  expect(await runCli(["login", "mcp.json:notes"], { env, cwd })).toMatchObject({ code: 0 });
+  expect((await runCli(["logout", "mcp.json:notes"], { env, cwd })).stdout).toContain("Logged out of");
 });

@@ -82,10 +82,16 @@ describe("what it writes works as it is", () => {
       { ok: true, result: { folder, name: "my-server", template, isInstalled: false } },
     ]);
     const isMinimal = template === "minimal";
+    expect(read(folder, "test/server.test.ts")).toContain('from "plenum/testing"');
 
     const [tested, { stdout }] = await Promise.all([
       runNpm(folder, "test"),
       runNpx(folder, "list", "src/server.ts"),
+      // Nor is there anything that the doctor would note.
+      runNpx(folder, "doctor", "src/server.ts", "--strict").then(({ stdout: report }) =>
+        expect(report).toMatch(/checks: \d+ passed; \d+ skipped\n$/),
+      ),
+      ...(template === "server" ? [runNpx(folder, "list", ".mcp.json:my-server")] : []),
       runNpm(folder, "run", "types"),
       ...(isMinimal ? [] : [runNpm(folder, "run", "build")]),
     ]);
@@ -193,12 +199,16 @@ test("a scope is for npm, not for the folder nor for the server", async () => {
 });
 
 /** A program on the PATH that writes down how it was called. */
-function fakeProgram(name: string, exitCode = 0): { readonly env: { PATH: string }; calls(): string } {
+function fakeProgram(name: string, exitCode = 0, said = ""): { readonly env: { PATH: string }; calls(): string } {
   const folder = makeFolder();
   const log = join(folder, "calls");
-  writeFileSync(join(folder, name), `#!/bin/sh\necho "$PWD: ${name} $*" >> "${log}"\nexit ${exitCode}\n`, {
-    mode: 0o755,
-  });
+  writeFileSync(
+    join(folder, name),
+    `#!/bin/sh\necho "$PWD: ${name} $*" >> "${log}"\ncat >&2 <<'SAID'\n${said}\nSAID\nexit ${exitCode}\n`,
+    {
+      mode: 0o755,
+    },
+  );
   return {
     env: { PATH: `${folder}:${dirname(process.execPath)}:${process.env.PATH}` },
     calls: () => (existsSync(log) ? readFileSync(log, "utf8") : ""),
@@ -218,6 +228,48 @@ test("it installs with the package manager that it was started by, and says so w
   expect(failed.code).toBe(1);
   expect(failed.stderr).toContain("The files are written, but what they need is not installed: npm ended with 7");
   expect(existsSync(join(folder, "two", "package.json"))).toBe(true);
+});
+
+test.each([
+  ["npm", "npm error code E404\nnpm error 404  'plenum@^0.1.0' is not in this registry."],
+  ["npm", "npm error 404 Not Found - GET https://registry.npmjs.org/@plenum%2fcli - Not found"],
+  ["npm", "npm error code ETARGET\nnpm error notarget No matching version found for plenum@^0.1.0."],
+  ["pnpm", " ERR_PNPM_FETCH_404  GET https://registry.npmjs.org/plenum: Not Found - 404"],
+])("without a release, it says how to install what a clone makes (%s: %s)", async (manager, said) => {
+  const { version } = JSON.parse(read(root, "packages/cli/package.json"));
+  const { env } = fakeProgram(manager, 1, said);
+  const agent = { npm_config_user_agent: `${manager}/9.0.0 node/v20` };
+  const { code, stderr } = await runCli(["new", "one", "--yes"], { cwd: makeFolder(), env: { ...env, ...agent } });
+  expect(code).toBe(1);
+  expect(stderr).toContain(said);
+  expect(stderr).toContain("there is no release of plenum in the registry yet");
+  expect(stderr).toContain("npm pack -w plenum -w @plenum/cli\n");
+  const add = manager === "npm" ? "npm i" : "pnpm add";
+  expect(stderr).toContain(
+    `  cd one\n  ${add} /path/to/plenum-${version}.tgz /path/to/plenum-cli-${version}.tgz\n  ${manager} test\n`,
+  );
+});
+
+test("a package of another that is not there is another matter", async () => {
+  const { env } = fakeProgram("npm", 1, "npm error 404  'zod@^4' is not in this registry, which plenum-tools needs");
+  const { stderr } = await runCli(["new", "one", "--yes"], { cwd: makeFolder(), env });
+  expect(stderr).toContain("npm ended with 1");
+  expect(stderr).not.toContain("no release");
+});
+
+test("nothing that it writes or says runs a plenum from the registry", async () => {
+  const folder = makeFolder();
+  for (const template of ["server", "http", "minimal"]) {
+    const { stderr } = await runCli(["new", template, "-n", "mine", "-t", template, "--no-install"], { cwd: folder });
+    const files = readdirSync(join(folder, template), { recursive: true, withFileTypes: true });
+    const texts = files
+      .filter((one) => one.isFile())
+      .map((one) => readFileSync(join(one.parentPath, one.name), "utf8"));
+    for (const text of [stderr, ...texts])
+      expect(text).not.toMatch(/npx"?,?[\s\S]{0,20}?(?<!--no-install"?,? "?)plenum/);
+    const { scripts } = JSON.parse(read(folder, `${template}/package.json`));
+    expect(scripts.dev).toBe("plenum dev src/server.ts");
+  }
 });
 
 test("--git makes a repository that leaves out what is installed", async () => {

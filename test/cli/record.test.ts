@@ -44,6 +44,12 @@ test("a server in a file is recorded, too: its answers get to stdout", async () 
   expect(plain(await runCli(through(call, "replay", file)))).toEqual(plain(live));
 });
 
+test("one line is one line", async () => {
+  const file = join(makeFolder(), "talk.jsonl");
+  const { stderr } = await runCli(["record", "-o", file, "--", ...everything]);
+  expect(stderr).toContain("1 line is in ");
+});
+
 describe.each(revisions)("%s", (revision) => {
   test("a call is recorded, and played again as a server and as a client", async () => {
     const file = join(makeFolder(), "talk.jsonl");

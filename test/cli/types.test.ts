@@ -63,8 +63,8 @@ test("the typed client calls, and the compiler knows what is wrong with a call",
   expect(code, stderr).toBe(0);
   expect(stderr).toContain("createEverythingClient");
   const text = readFileSync(file, "utf8");
-  expect(text).toContain("// The server: everything 1.2.3\n//   plenum types everything.mjs\n");
-  expect((await runCli(["types", everything])).stdout).toBe(text);
+  expect(text).toContain("// The server: everything 1.2.3\n//   plenum types everything.mjs -o client.ts\n");
+  expect((await runCli(["types", everything])).stdout).toBe(text.replace(" -o client.ts", ""));
   writeFileSync(
     join(folder, "use.ts"),
     `import { connect } from "plenum";
@@ -131,7 +131,7 @@ test("types of servers that others have published compile", async () => {
   );
   expect(codes).toEqual([0, 0, 0]);
   const memory = readFileSync(join(folder, "memory.ts"), "utf8");
-  expect(memory).toContain("//   plenum types -- COMMAND\n");
+  expect(memory).toContain("//   plenum types -o memory.ts --name SomeClient -- COMMAND\n");
   expect(memory).not.toContain(root);
   expect(memory).toContain("createSomeClient");
   expect(await compile(folder)).toBe("");

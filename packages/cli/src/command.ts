@@ -12,6 +12,8 @@ export interface OptionSpec {
   /** One line, without a full stop at the end. */
   readonly summary: string;
   readonly choices?: readonly string[];
+  /** Other words for choices, which are taken but not proposed. */
+  readonly aliases?: { readonly [alias: string]: string };
   /** Shown in help; the command itself applies it. */
   readonly fallback?: string;
 }

@@ -68,7 +68,7 @@ function toUnknown({ name }: Command, given: string, known: readonly string[]): 
 }
 
 function toValue({ name }: Command, given: string, spec: OptionSpec, value: string | undefined): string {
-  const { kind, choices, value: form = "VALUE" } = spec;
+  const { kind, choices, aliases, value: form = "VALUE" } = spec;
   const hint = `plenum ${name} --help explains it.`;
   if (kind === "flag") {
     if (value !== undefined) throw new Failure("usage", `${given} takes no value`, { code: "invalid_option", hint });
@@ -77,6 +77,7 @@ function toValue({ name }: Command, given: string, spec: OptionSpec, value: stri
   if (value === undefined) {
     throw new Failure("usage", `${given} needs a value: ${given} ${form}`, { code: "invalid_option", hint });
   }
+  if (aliases && Object.hasOwn(aliases, value)) return aliases[value] as string;
   return choices ? toChoice(given, value, choices) : value;
 }
 

@@ -1,5 +1,6 @@
 // `plenum dev`: serves the server of a file, and reloads it when the file changes, under connections that stay.
 import { defineCommand, type Invocation, type OptionValues } from "../command.ts";
+import type { KeyWatch } from "../dev/keys.ts";
 import { Failure } from "../failure.ts";
 import { assertFile, parseFileSpec } from "../load/file-spec.ts";
 import { resolveReferences } from "../load/references.ts";
@@ -65,9 +66,11 @@ export const command = defineCommand({
     await resolveReferences();
     const extras = options.with.length > 0 ? await installExtras(options.with, output, signal) : undefined;
     const { createSupervisor } = await import("../dev/supervisor.ts");
-    const supervisor = createSupervisor({ spec, graceMs: grace * 1000, extras: extras?.folder, output });
+    let keys: KeyWatch | undefined;
+    const onEnd = (): void => keys?.renew();
+    const supervisor = createSupervisor({ spec, graceMs: grace * 1000, extras: extras?.folder, output, onEnd });
     try {
-      if (isHttp) await overHttp(invocation, supervisor);
+      if (isHttp) await overHttp(invocation, supervisor, (watch) => (keys = watch));
       else await overStdio(invocation, supervisor);
     } finally {
       await supervisor.close();
@@ -94,7 +97,11 @@ async function overStdio({ signal }: DevInvocation, { endpoint }: Supervisor): P
   await serving.closed;
 }
 
-async function overHttp({ options, signal, output }: DevInvocation, supervisor: Supervisor): Promise<void> {
+async function overHttp(
+  { options, signal, output }: DevInvocation,
+  supervisor: Supervisor,
+  onKeys: (watch: KeyWatch | undefined) => void,
+): Promise<void> {
   const [{ serveHttp }, { tellHeaderNames }, { watchKeys }] = await Promise.all([
     import("plenum/http/node"),
     import("../dev/header-names.ts"),
@@ -117,7 +124,7 @@ async function overHttp({ options, signal, output }: DevInvocation, supervisor: 
   output.note(`Serving at ${serving.url}${hasKeys ? "; r reloads, q quits" : ""}`);
   output.note(`To look at it: plenum list ${serving.url}`);
   const stop = (): void => void serving.close(0);
-  const unwatch = hasKeys
+  const keys = hasKeys
     ? watchKeys((key) => {
         if (key === "r") supervisor.reload();
         if (key === "q") stop();
@@ -125,8 +132,10 @@ async function overHttp({ options, signal, output }: DevInvocation, supervisor: 
         if (key === "\u0003") process.kill(process.pid, "SIGINT");
       })
     : undefined;
+  onKeys(keys);
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   await serving.closed;
-  unwatch?.();
+  onKeys(undefined);
+  keys?.stop();
 }

@@ -20,7 +20,7 @@ export const command = defineCommand({
   summary: "Look for faults of a server, and say what to do about them",
   description: [
     "Connects to a server in every revision of MCP that both sides know, checks everything that it answers against the schema of the revision, and looks for the faults that servers are known for: noise on stdout, slow starts, wrong error codes, tools whose names or schemas the APIs of models refuse, tools that cost too many tokens, servers that any web page can reach, and many more.",
-    "Each finding says what is wrong, where, and what to do. An error breaks clients or is unsafe; a warning breaks some of them, or makes models choose worse; a note is good to know. Errors end the command with exit code 6, with --strict warnings and notes too. When there is no connection at all, the code is 2, or 3 where authorization is lacking.",
+    "Each finding says what is wrong, where, and what to do. An error breaks clients or is unsafe; a warning breaks some of them, or makes models choose worse; a note is good to know. Errors end the command with exit code 6, with --strict warnings too; notes are only shown. When there is no connection at all, that alone is reported, and the code is 2, or 3 where authorization is lacking.",
     "The doctor is careful with servers of others: it calls no tool, with two exceptions. A tool that is marked read-only and needs an argument is called once without it, to see that it refuses; and with --call tools that are marked read-only and need nothing are called. Checks that might end the server run in a process or a session of their own.",
     "A check has a name such as tools/name-length; the part before the slash is its topic. --only and --skip take both, and --list shows all.",
   ],
@@ -42,7 +42,7 @@ export const command = defineCommand({
       fallback: "text",
     },
     output: { kind: "text", short: "o", value: "FILE", summary: "Write the report to a file" },
-    strict: { kind: "flag", summary: "Warnings and notes fail, too" },
+    strict: { kind: "flag", summary: "Warnings fail, too; notes are shown and never fail" },
     only: { kind: "list", value: "CHECK", summary: "Run this check or topic alone" },
     skip: { kind: "list", value: "CHECK", summary: "Leave this check or topic out" },
     list: { kind: "flag", summary: "List the checks and what they look at; run none" },
@@ -147,7 +147,7 @@ async function report(
   output: Output,
 ): Promise<number> {
   const isFailure = ({ status, severity }: Entry): boolean =>
-    status === "failed" && (options.strict || severity === "error");
+    status === "failed" && (severity === "error" || (options.strict && severity === "warning"));
   const count = entries.filter(isFailure).length;
   const code = error !== undefined ? await toConnectCode(error) : count > 0 ? exitCodes.problems : exitCodes.ok;
   const { toJson } = await import("../doctor/report-json.ts");

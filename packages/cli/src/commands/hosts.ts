@@ -53,7 +53,9 @@ export const command = defineCommand({
       }
       if (!isThere && files.length === 0 && !options.all) continue;
       found.push({ id: host.id, title: host.title, isInstalled: isThere, files });
-      lines.push(`${paint("bold", host.title)}  ${paint("dim", isThere ? host.id : `${host.id}, not found`)}`);
+      // Without the host there may be a file that a project brings for it.
+      const absent = files.length > 0 ? "not installed; project file" : "not found";
+      lines.push(`${paint("bold", host.title)}  ${paint("dim", isThere ? host.id : `${host.id}, ${absent}`)}`);
       for (const { path, servers, problem } of files) {
         lines.push(`  ${paint("dim", toHarmless(path))}`);
         if (problem !== undefined) lines.push(`    ${paint("red", "broken:")} ${toHarmless(problem)}`);

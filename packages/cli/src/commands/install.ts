@@ -1,7 +1,7 @@
 // `plenum install`: puts a server into the files of hosts.
 import { defineCommand } from "../command.ts";
 import { Failure } from "../failure.ts";
-import { hostIds, hostNames } from "../hosts/entry.ts";
+import { hostAliases, hostIds } from "../hosts/entry.ts";
 
 const options = {
   name: {
@@ -9,7 +9,7 @@ const options = {
     short: "n",
     value: "NAME",
     summary: "What the host calls it",
-    fallback: "the name of the file",
+    fallback: "that of the package, else of the file or its folder",
   },
   "env-var": {
     kind: "list",
@@ -22,11 +22,13 @@ const options = {
   host: {
     kind: "list",
     value: "HOST",
-    choices: hostNames,
+    choices: hostIds,
+    aliases: hostAliases,
     summary: "The host; may be given again for more of them",
     fallback: "claude-desktop",
   },
   project: { kind: "flag", summary: "Write the host's file of this project, not the user's" },
+  force: { kind: "flag", summary: "Replace an entry of that name that is another server's, with its variables" },
   dev: { kind: "flag", summary: "Install it as plenum dev: it reloads when you change it" },
   "dry-run": { kind: "flag", summary: "Show what would change, and write nothing" },
 } as const;
@@ -36,14 +38,14 @@ export const command = defineCommand({
   summary: "Put a server into Claude Desktop, Cursor, VS Code and other hosts",
   description: [
     "Writes the server into the host's own file. The host then starts it with the Node that runs now and with this plenum, both by their absolute paths, because hosts see next to nothing of your PATH.",
-    `A server is a file that exports one, a URL, or a command after --. HOST is one of ${hostIds.join(", ")}.`,
-    "Everything else in the file stays as it is, comments too. If there is an entry of that name, its variables are kept and new ones win. The file is replaced in one step, and the one before is kept beside it as NAME.plenum.bak. A file that cannot be read is left alone.",
+    "A server is a file that exports one, a URL, or a command after --.",
+    "Everything else in the file stays as it is, comments too. If the server is there already, its variables are kept and new ones win. An entry of that name that starts something else is left alone, unless --force is given: then it is replaced, and nothing of it is kept. The file is replaced in one step, and the one before is kept beside it as NAME.plenum.bak. A file that cannot be read is left alone.",
     "Secrets are best given by reference: @keychain:NAME is looked up in the keychain of the system when the server starts (plenum secret set NAME puts it there), @file:PATH in a file, @env:NAME in the environment of the host. Then the host's file holds no secret.",
   ],
   arguments: [{ name: "SERVER", summary: "a file such as server.ts or server.ts:name, or a URL", isOptional: true }],
   options,
   examples: [
-    { command: "plenum install server.ts", summary: "Into Claude Desktop, as server" },
+    { command: "plenum install server.ts", summary: "Into Claude Desktop" },
     {
       command: "plenum install server.ts --name weather --host cursor --host vscode -v API_KEY=@keychain:weather",
       summary: "Into two hosts, with a secret from the keychain",
@@ -63,16 +65,18 @@ export const command = defineCommand({
       { findPlace },
       { findFiles, planChange },
       { mergeEntry },
-      { isDisabled },
+      { isDisabled, toRecord },
+      { describeRecord },
     ] = await Promise.all([
       import("../hosts/installation.ts"),
       import("../hosts/place.ts"),
       import("../hosts/change.ts"),
       import("../hosts/form.ts"),
       import("../hosts/record.ts"),
+      import("../hosts/hidden.ts"),
     ]);
     const place = findPlace();
-    const { name, record } = await toInstallation(SERVER, rest, given);
+    const { name, record, isSame } = await toInstallation(SERVER, rest, given);
     const files = findFiles(given.host.length > 0 ? given.host : ["claude-desktop"], given.project, place);
     warnOfSecrets(record, output);
     // All are planned before one is written: where one cannot be, none is.
@@ -87,7 +91,10 @@ export const command = defineCommand({
       }
       const change = await planChange(file, name, (_, existing) => {
         const fresh = record.kind === "url" ? form.toUrl?.(name, record) : form.toCommand(name, record);
-        return mergeEntry(form, existing, fresh ?? {});
+        const there = existing === undefined ? undefined : toRecord(existing);
+        const isOther = there !== undefined && !isSame(there);
+        if (isOther && !given.force) throw toTaken(title, name, describeRecord(there));
+        return mergeEntry(form, isOther ? undefined : existing, fresh ?? {});
       });
       if (isDisabled(change.wanted)) output.warn(`${name} is disabled in ${title}, and stays so.`);
       planned.push(change);
@@ -96,3 +103,10 @@ export const command = defineCommand({
     return showChanges(planned, { name, isDryRun: given["dry-run"], output, verb: "install" });
   },
 });
+
+function toTaken(title: string, name: string, what: string): Failure {
+  return new Failure("usage", `${title} has another server that is called "${name}": ${what}`, {
+    code: "name_taken",
+    hint: "Give this one another name with --name OTHER, or replace that one, its variables too, with --force.",
+  });
+}

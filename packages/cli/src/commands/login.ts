@@ -31,7 +31,12 @@ export const command = defineCommand({
     "On a machine without a browser, --no-browser shows the address, to be opened elsewhere. The page leads to an address of this machine, which that browser may not be able to show: paste it back.",
     "Commands that meet a server without a login ask at a terminal whether to open the browser. In scripts they end with exit code 3.",
   ],
-  arguments: [{ name: "TARGET", summary: "the server: a URL, an entry of a config file, or host:name" }],
+  arguments: [
+    {
+      name: "URL",
+      summary: "the server: its URL, or an entry that has one, such as mcp.json:name or cursor:name",
+    },
+  ],
   options,
   examples: [
     { command: "plenum login https://example.com/mcp", summary: "Log in with the browser" },
@@ -65,7 +70,7 @@ async function run(invocation: Invocation<typeof options>): Promise<undefined> {
 }
 
 async function findServer({ arguments: named, rest, options: given }: Invocation<typeof options>): Promise<UrlSpec> {
-  const spec = await findTarget(named.TARGET, rest, { header: given.header, env: [], cwd: undefined });
+  const spec = await findTarget(named.URL, rest, { header: given.header, env: [], cwd: undefined });
   if (spec.kind !== "url") {
     throw new Failure("usage", "Only a server at a URL can want a login", {
       hint: "What a command needs to know goes into its environment: --env KEY=VALUE.",

@@ -15,22 +15,26 @@ export const command = defineCommand({
     "The authorization server is not told: what somebody has copied is good until it ends. Where it has a page on which access can be taken back, do that there.",
   ],
   arguments: [
-    { name: "TARGET", summary: "the server: a URL, an entry of a config file, or host:name", isOptional: true },
+    {
+      name: "URL",
+      summary: "the server: its URL, or an entry that has one, such as mcp.json:name or cursor:name",
+      isOptional: true,
+    },
   ],
   options: { all: { kind: "flag", summary: "Forget the logins at all servers, and all that was registered for them" } },
   examples: [
     { command: "plenum logout https://example.com/mcp", summary: "Forget the login at one server" },
     { command: "plenum logout --all", summary: "Forget all of them" },
   ],
-  async run({ arguments: { TARGET }, rest, options: { all }, output }) {
-    const isNamed = TARGET !== undefined || rest !== undefined;
+  async run({ arguments: { URL }, rest, options: { all }, output }) {
+    const isNamed = URL !== undefined || rest !== undefined;
     if (isNamed === all) {
-      throw new Failure("usage", all ? "--all takes no TARGET" : "logout needs a TARGET, or --all", {
+      throw new Failure("usage", all ? "--all takes no URL" : "logout needs a URL, or --all", {
         hint: "Such as: plenum logout https://example.com/mcp",
       });
     }
     if (all) await forgetAll(output);
-    else await forgetOne(TARGET, rest, output);
+    else await forgetOne(URL, rest, output);
     return undefined;
   },
 });

@@ -2,6 +2,7 @@
 import { basename, relative, resolve } from "node:path";
 import { defineCommand, type OptionValues } from "../command.ts";
 import { Failure } from "../failure.ts";
+import { version } from "../identity.ts";
 import type { Output } from "../output.ts";
 import type { TemplateName } from "../scaffold/templates.ts";
 
@@ -52,15 +53,16 @@ export const command = defineCommand({
     const tools = await import("../scaffold/tools.ts");
     if (given.git) {
       const problem = await tools.runTool("git", ["init", "--quiet"], plan.folder, signal);
-      if (problem !== undefined) output.warn(`It is no git repository: ${problem}`);
+      if (problem !== undefined) output.warn(`It is no git repository: ${problem.message}`);
     }
     const manager = tools.findManager();
     if (!given["no-install"]) {
       output.note(`Installing with ${manager} …`);
       const problem = await tools.runTool(manager, ["install"], plan.folder, signal);
       signal.throwIfAborted();
-      if (problem !== undefined) {
-        throw new Failure("usage", `The files are written, but what they need is not installed: ${problem}`, {
+      if (problem) {
+        if (tools.isUnreleased(problem)) throw toUnreleased(plan, manager);
+        throw new Failure("usage", `The files are written, but what they need is not installed: ${problem.message}`, {
           code: "install_failed",
           hint: `Look at what it says above, then run "${manager} install" in ${plan.shown}.`,
         });
@@ -130,13 +132,34 @@ async function askReplace(shown: string, taken: readonly string[]): Promise<bool
   return (await import("../scaffold/questions.ts")).askReplace(shown, taken);
 }
 
+function toUnreleased({ shown }: Plan, manager: string): Failure {
+  const add = manager === "npm" ? "npm i" : `${manager} add`;
+  const lines = [
+    ...formatEnter(shown),
+    `${add} /path/to/plenum-${version}.tgz /path/to/plenum-cli-${version}.tgz`,
+    `${manager} test`,
+  ];
+  return new Failure(
+    "usage",
+    "The files are written, but what they need is not installed: there is no release of plenum in the registry yet",
+    {
+      code: "unreleased",
+      hint: `In a clone of Plenum's repository, make the packages: npm ci && npm run build && npm pack -w plenum -w @plenum/cli\nThen install them, by the path of the clone:\n${lines.map((line) => `  ${line}`).join("\n")}`,
+    },
+  );
+}
+
+function formatEnter(shown: string): string[] {
+  return shown === "." ? [] : [`cd ${/^[\w./-]+$/.test(shown) ? shown : JSON.stringify(shown)}`];
+}
+
 function formatNext({ shown, template }: Plan, manager: string, isLeft: boolean): string {
   const call = template === "minimal" ? "add a=1 b=2" : 'count_words text="one two three"';
   const lines = [
-    ...(shown === "." ? [] : [`cd ${/^[\w./-]+$/.test(shown) ? shown : JSON.stringify(shown)}`]),
+    ...formatEnter(shown),
     ...(isLeft ? [`${manager} install`] : []),
     `${manager} test`,
-    `npx plenum call src/server.ts ${call}`,
+    `npx --no-install plenum call src/server.ts ${call}`,
     `${manager} run dev`,
   ];
   return `\nNext:\n${lines.map((line) => `  ${line}`).join("\n")}`;

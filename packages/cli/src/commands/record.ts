@@ -92,7 +92,8 @@ export const command = defineCommand({
         });
       }
       // The header is a line, too.
-      output.note(`${file.lines - 1} lines are in ${file.path}`);
+      const count = file.lines - 1;
+      output.note(`${count === 1 ? "1 line is" : `${count} lines are`} in ${file.path}`);
     } finally {
       file.close();
       await opened.close();

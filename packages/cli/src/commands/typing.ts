@@ -91,10 +91,25 @@ function assertName(name: string | undefined): void {
 function formatCommand(invocation: {
   readonly arguments: { readonly [name: string]: string | undefined };
   readonly rest: readonly string[] | undefined;
+  readonly options: { readonly output: string | undefined; readonly name: string | undefined };
 }): string {
   const { TARGET = "" } = invocation.arguments;
-  if (invocation.rest) return "-- COMMAND";
-  if (!/^https?:/i.test(TARGET)) return TARGET.replace(/^(~|[a-z]:)?[\\/].*[\\/]/i, "");
-  const { origin, pathname } = new URL(TARGET);
-  return origin + pathname;
+  const { output: file, name } = invocation.options;
+  const words = [
+    ...(file === undefined || file === "-" ? [] : ["-o", quote(withoutFolder(file))]),
+    ...(name === undefined ? [] : ["--name", name]),
+  ];
+  if (invocation.rest) return [...words, "-- COMMAND"].join(" ");
+  const isUrl = /^https?:/i.test(TARGET);
+  const { origin = "", pathname = "" } = isUrl ? new URL(TARGET) : {};
+  return [isUrl ? origin + pathname : quote(withoutFolder(TARGET)), ...words].join(" ");
+}
+
+function withoutFolder(path: string): string {
+  return path.replace(/^(~|[a-z]:)?[\\/].*[\\/]/i, "");
+}
+
+/** As a shell takes it as one word. */
+function quote(word: string): string {
+  return /^[\w@%+=:,./~\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

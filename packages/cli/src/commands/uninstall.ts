@@ -1,7 +1,7 @@
 // `plenum uninstall`: takes a server out of the files of hosts.
 import { defineCommand } from "../command.ts";
 import { Failure } from "../failure.ts";
-import { hostNames } from "../hosts/entry.ts";
+import { hostAliases, hostIds } from "../hosts/entry.ts";
 import { toHarmless } from "../output.ts";
 
 export const command = defineCommand({
@@ -16,7 +16,8 @@ export const command = defineCommand({
     host: {
       kind: "list",
       value: "HOST",
-      choices: hostNames,
+      choices: hostIds,
+      aliases: hostAliases,
       summary: "The host; may be given again for more of them",
       fallback: "claude-desktop",
     },

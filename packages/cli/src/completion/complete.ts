@@ -139,7 +139,7 @@ async function proposeArgument(
   if (!spec) return nothing;
   const named = (name: string): string | undefined => positionals[specs.findIndex((one) => one.name === name)];
   const target = named("TARGET");
-  if (spec.name === "TARGET") return proposeTarget(current, sources);
+  if (spec.name === "TARGET" || spec.name === "URL") return proposeTarget(current, sources);
   if (spec.choices) return { candidates: spec.choices.map((value) => ({ value })) };
   const kind = kindOf(spec, specs);
   if (target === undefined || kind === undefined) return { candidates: [], files: filesOf(spec.name) };

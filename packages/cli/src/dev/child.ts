@@ -70,7 +70,7 @@ process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-export function startChild(env: NodeJS.ProcessEnv = process.env): Child {
+export function startChild(env: NodeJS.ProcessEnv = process.env, onEnd: () => void = () => {}): Child {
   // Its stdin stays open as long as we are there. What it writes to stdout must not get into the protocol.
   const child = fork(fileURLToPath(program), [], { stdio: ["pipe", 2, 2, "ipc"], env });
   running.add(child);
@@ -88,6 +88,7 @@ export function startChild(env: NodeJS.ProcessEnv = process.env): Child {
       if (isGone) return;
       isGone = true;
       running.delete(child);
+      onEnd();
       loading?.reject(new Failure("usage", `The server ended while it was loaded: ${how}`));
       for (const one of [...open.values()])
         one.finish({ fault: toFault(new McpError("internal_error", `The server ended while this call ran: ${how}`)) });

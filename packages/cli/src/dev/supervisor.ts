@@ -20,6 +20,8 @@ export interface SupervisorOptions {
   /** A folder with packages that the file may import besides its own. */
   readonly extras: string | undefined;
   readonly output: Output;
+  /** Called when a process of the server's has ended: at its end Node sets the terminal as it found it, ours or not. */
+  readonly onEnd?: () => void;
 }
 
 export interface Supervisor {
@@ -52,7 +54,7 @@ const kinds: ReadonlySet<string> = new Set(listKinds);
 const requests = methods.filter(({ kind, from }) => kind === "request" && from !== "server").map(({ name }) => name);
 const isRequest: ReadonlySet<string> = new Set(requests);
 
-export function createSupervisor({ spec, graceMs, extras, output }: SupervisorOptions): Supervisor {
+export function createSupervisor({ spec, graceMs, extras, output, onEnd }: SupervisorOptions): Supervisor {
   const name = basename(spec.path);
   const listeners = new Set<(change: Change) => void>();
   const retiring = new Map<Child, Promise<void>>();
@@ -76,7 +78,7 @@ export function createSupervisor({ spec, graceMs, extras, output }: SupervisorOp
   let isClosed = false;
 
   function start(): Child {
-    return startChild(extras === undefined ? process.env : { ...process.env, NODE_PATH: toPath(extras) });
+    return startChild(extras === undefined ? process.env : { ...process.env, NODE_PATH: toPath(extras) }, onEnd);
   }
 
   function learn({ child }: Version): void {

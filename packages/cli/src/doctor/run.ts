@@ -1,6 +1,7 @@
 // Runs checks one after the other, each within its time, and gives what they found.
 import { nearestTo } from "plenum/util/nearest";
 import { Failure } from "../failure.ts";
+import { toFailure } from "../show-failure.ts";
 import { type Check, isAbout, type Severity, topicOf, type Verdict } from "./check.ts";
 import { checks } from "./checks.ts";
 import type { Ground } from "./ground.ts";
@@ -44,13 +45,23 @@ export async function runChecks(
   onProgress: (text: string) => void,
 ): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
-  for (const check of selected.filter((one) => isAbout(one, ground.spec.kind))) {
+  // Of who says nothing at all there is one thing to say, whatever was to be looked at.
+  const meant = isSilent(ground) ? checks.filter(({ id }) => id === "connects/revisions") : selected;
+  for (const check of meant.filter((one) => isAbout(one, ground.spec.kind))) {
     ground.signal.throwIfAborted();
     onProgress(`Checking ${check.id} …`);
     const verdict = await runOne(check, ground);
     entries.push(...toEntries(check, (await reopen(ground)) ?? verdict));
   }
   return entries;
+}
+
+/** Nobody is there, or nobody has said a word in any revision. A server over HTTP that refuses us has said something. */
+function isSilent({ stays, spec }: Ground): boolean {
+  return stays.every(
+    ({ visit, record, error }) =>
+      !visit && record.firstAnswerMs === undefined && (spec.kind !== "url" || toFailure(error).exit === "unreachable"),
+  );
 }
 
 /** One who dies of a check is started again for the next, and that is what there is to say. */

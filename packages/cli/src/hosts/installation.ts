@@ -1,6 +1,7 @@
 // What `install` is asked to put into a host: from its words to a name and a record.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../failure.ts";
 import { assertFile, parseFileSpec } from "../load/file-spec.ts";
 import type { Output } from "../output.ts";
@@ -8,7 +9,7 @@ import { isReference } from "../secrets/references.ts";
 import { toEnv, toHeaders } from "../target/find.ts";
 import type { FileSpec } from "../target/spec.ts";
 import { looksSecret } from "./hidden.ts";
-import type { CommandRecord, UrlRecord } from "./record.ts";
+import type { CommandRecord, ServerRecord, UrlRecord } from "./record.ts";
 
 export interface InstallOptions {
   readonly name: string | undefined;
@@ -21,6 +22,8 @@ export interface InstallOptions {
 export interface Installation {
   readonly name: string;
   readonly record: CommandRecord | UrlRecord;
+  /** Whether an entry of a host's file is of the same server, however it is started. */
+  isSame(existing: ServerRecord): boolean;
 }
 
 /** Throws a Failure for words that do not go together. */
@@ -47,6 +50,8 @@ export async function toInstallation(
   return {
     name: toName(options.name ?? guessName(spec)),
     record: { kind: "command", command: process.execPath, args, env },
+    // By another Node, another plenum, or as plenum dev: the file is what counts.
+    isSame: (existing) => wordsOf(existing).includes(file),
   };
 }
 
@@ -84,6 +89,7 @@ function toRemote(url: string, options: InstallOptions): Installation {
   return {
     name: toName(options.name ?? (/^[\d.]+$|^\[/.test(hostname) ? undefined : guess)),
     record: { kind: "url", url, headers },
+    isSame: (existing) => existing.kind === "url" && withoutQuery(existing.url) === withoutQuery(url),
   };
 }
 
@@ -92,9 +98,27 @@ function toCommand(rest: readonly string[], env: { [name: string]: string }, opt
   const [command, ...args] = rest;
   if (command === undefined) throw toUsage("There is no command after --");
   const name = toName(options.name);
-  if (!Object.values(env).some(isReference)) return { name, record: { kind: "command", command, args, env } };
-  const wrapped = [toProgram(), "secret", "exec", "--", command, ...args];
-  return { name, record: { kind: "command", command: process.execPath, args: wrapped, env } };
+  const isSame = (existing: ServerRecord): boolean => isDeepStrictEqual(withoutWrap(wordsOf(existing)), rest);
+  if (!Object.values(env).some(isReference)) return { name, isSame, record: { kind: "command", command, args, env } };
+  const wrapped = [toProgram(), ...wrap, command, ...args];
+  return { name, isSame, record: { kind: "command", command: process.execPath, args: wrapped, env } };
+}
+
+/** What stands between plenum and a command that it starts with secrets. */
+const wrap = ["secret", "exec", "--"];
+
+function wordsOf(record: ServerRecord): readonly string[] {
+  return record.kind === "command" ? [record.command, ...record.args] : [];
+}
+
+/** The command itself, where plenum starts it. */
+function withoutWrap(words: readonly string[]): readonly string[] {
+  return isDeepStrictEqual(words.slice(2, 2 + wrap.length), wrap) ? words.slice(2 + wrap.length) : words;
+}
+
+/** A key may be in it, which changes. */
+function withoutQuery(url: string): string {
+  return url.replace(/[?#].*$/s, "");
 }
 
 function toName(name: string | undefined): string {
@@ -103,20 +127,26 @@ function toName(name: string | undefined): string {
   return name.trim();
 }
 
-/** The name of the file without its ending; of a package's main file, that of the package without its scope. */
+/** Names of files that say nothing: many servers are called so. */
+const plainNames = ["server", "index", "main", "app", "mcp"];
+const plainFolders = ["src", "lib", "dist", "build"];
+
+/** The name of the file's package without its scope; without a package that of the file, or of its folder where that says more. */
 function guessName({ path }: FileSpec): string {
-  const own = basename(path, extname(path));
   for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
     const file = join(folder, "package.json");
     if (!existsSync(file)) continue;
-    const { name, main } = readPackage(file);
-    const isMain = typeof main === "string" && resolve(folder, main) === path;
-    return (isMain && typeof name === "string" && name.replace(/^@[^/]*\//, "")) || own;
+    const { name } = readPackage(file);
+    const bare = typeof name === "string" ? name.replace(/^@[^/]*\//, "").trim() : "";
+    if (bare !== "") return bare;
+    break;
   }
-  return own;
+  const [file = "", ...folders] = path.split(/[\\/]/).reverse();
+  const own = basename(file, extname(file));
+  return (plainNames.includes(own) && folders.find((folder) => !plainFolders.includes(folder))) || own;
 }
 
-function readPackage(file: string): { readonly name?: unknown; readonly main?: unknown } {
+function readPackage(file: string): { readonly name?: unknown } {
   try {
     return JSON.parse(readFileSync(file, "utf8")) ?? {};
   } catch {

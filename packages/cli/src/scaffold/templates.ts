@@ -101,7 +101,7 @@ function toConfig(server: string, template: TemplateName): object {
   const entry =
     template === "http"
       ? { type: "http", url: "http://127.0.0.1:3000/mcp" }
-      : { type: "stdio", command: "npx", args: ["plenum", "run", "src/server.ts"] };
+      : { type: "stdio", command: "npx", args: ["--no-install", "plenum", "run", "src/server.ts"] };
   return { mcpServers: { [server]: entry } };
 }
 
@@ -123,12 +123,12 @@ server.tool(
     description: "Counts the words and characters of a text, and says how long it takes to read",
     input: z.object({
       text: z.string().describe("The text"),
-      wordsPerMinute: z.number().int().min(1).default(200).describe("How fast it is read"),
+      wordsPerMinute: z.number().int().min(1).optional().describe("How fast it is read; 200 if it is not given"),
     }),
     output: z.object({ words: z.number(), characters: z.number(), minutes: z.number() }),
     annotations: { readOnlyHint: true, openWorldHint: false },
   },
-  ({ text, wordsPerMinute }) => {
+  ({ text, wordsPerMinute = 200 }) => {
     const words = text.split(/\\s+/).filter(Boolean).length;
     // What a model should read, and can do something about, is a ToolError. Any other error is hidden from it.
     if (words === 0) throw new ToolError("There is no word in the text.");
@@ -156,7 +156,10 @@ server.prompt(
   "shorten",
   {
     description: "Asks for a shorter text",
-    arguments: z.object({ text: z.string(), words: z.string().optional().describe("How many words it may have") }),
+    arguments: z.object({
+      text: z.string().describe("The text to shorten"),
+      words: z.string().optional().describe("How many words it may have; 100 if it is not given"),
+    }),
   },
   ({ text, words = "100" }) => \`Shorten this text to at most \${words} words:\\n\\n\${text}\`,
 );
@@ -173,9 +176,11 @@ export const server = createServer({ name: ${JSON.stringify(server)}, version: "
 server.tool(
   "add",
   {
+    title: "Add",
     description: "Adds two numbers",
-    input: z.object({ a: z.number(), b: z.number() }),
+    input: z.object({ a: z.number().describe("The first"), b: z.number().describe("The second") }),
     output: z.object({ sum: z.number() }),
+    annotations: { readOnlyHint: true, openWorldHint: false },
   },
   ({ a, b }) => ({ sum: a + b }),
 );
@@ -204,12 +209,12 @@ function fullTest(server: string): string {
   return `// The server as a client sees it, in this process: no port, no child process.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Client, connect } from "plenum";
+import { createTestClient, type TestClient } from "plenum/testing";
 import { server } from "../src/server.ts";
 
-let client: Client;
+let client: TestClient;
 before(async () => {
-  client = await connect(server);
+  client = await createTestClient(server);
 });
 after(() => client.close());
 
@@ -243,7 +248,7 @@ test("shorten puts the text into the prompt", async () => {
 });
 
 test("clients of the first revision are served too", async () => {
-  const old = await connect(server, { revision: "2024-11-05" });
+  const old = await createTestClient(server, { revision: "2024-11-05" });
   assert.equal((await old.callTool("count_words", { text: "one" })).isError, false);
   await old.close();
 });
@@ -253,11 +258,11 @@ test("clients of the first revision are served too", async () => {
 const minimalTest = `// The server as a client sees it, in this process: no port, no child process.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { connect } from "plenum";
+import { createTestClient } from "plenum/testing";
 import { server } from "../src/server.ts";
 
 test("add adds", async () => {
-  const client = await connect(server);
+  const client = await createTestClient(server);
   const { structured } = await client.callTool("add", { a: 1, b: 2 });
   assert.deepEqual(structured, { sum: 3 });
   await client.close();
@@ -270,8 +275,9 @@ function toReadme(name: string, template: TemplateName): string {
     ["npm test", "the tests, in memory"],
     ["npm run types", "the compiler's opinion"],
     ["npm run dev", "the server, loaded again when a file changes"],
-    ["npx plenum list src/server.ts", "what it has"],
-    [`npx plenum call src/server.ts ${tool}`, "one call"],
+    ["npx --no-install plenum list src/server.ts", "what it has"],
+    ["npx --no-install plenum doctor src/server.ts", "what could be better"],
+    [`npx --no-install plenum call src/server.ts ${tool}`, "one call"],
     ...(template === "minimal" ? [] : [["npm run build", "JavaScript, in dist"]]),
     ["npm start", template === "minimal" ? "serves it on stdio" : "serves what was built"],
   ] as const;
@@ -282,7 +288,7 @@ function toReadme(name: string, template: TemplateName): string {
       ? [
           "It is served at http://127.0.0.1:3000/mcp; `PORT` sets another port. `.mcp.json` tells hosts that open this folder.",
         ]
-      : ["To add it to a host on this machine: `npx plenum install src/server.ts`."]),
+      : ["To add it to a host on this machine: `npx --no-install plenum install src/server.ts`."]),
     ...(template === "server" ? ["Hosts that read `.mcp.json` find it when they open this folder."] : []),
   ].join(" ");
   return `# ${name}
@@ -296,7 +302,7 @@ ${table}
 
 ${hosts}
 
-To see in a review what changes for those who use it, lock it once with \`npx plenum lock src/server.ts\`, commit
-\`plenum.lock.json\`, and let CI run \`npx plenum lock src/server.ts --check\`.
+To see in a review what changes for those who use it, lock it once with \`npx --no-install plenum lock src/server.ts\`, commit
+\`plenum.lock.json\`, and let CI run \`npx --no-install plenum lock src/server.ts --check\`.
 `;
 }

@@ -135,6 +135,9 @@ export const connectsChecks: readonly Check[] = [
 
 function toReason({ error, record }: Stay): string {
   const noise = record.firstAnswerMs === undefined ? "" : " It does answer, but not in the way of the protocol.";
-  const reason = reasonOf(error);
+  const last = record.events.at(-1);
+  const end = last?.kind === "closed" && last.cause instanceof Error ? last.cause.message : "";
+  // How a process ended is known when its connection is closed, and that may be after the error.
+  const reason = reasonOf(error).includes(end) ? reasonOf(error) : `${reasonOf(error)}: ${end}`;
   return `There is no connection to be had: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}${noise}`;
 }
