@@ -71,10 +71,10 @@ test("Ctrl-C cancels a call: the server is told, and the exit code is 130", asyn
   expect(await terminal.exited).toBe(130);
 });
 
-test("SIGTERM does the same to one without a terminal", async () => {
+test("SIGTERM does the same to one without a terminal, and the exit code is 143", async () => {
   const words = ["call", fixture("everything.mjs"), "slow", "ms=100000"];
   const ran = await runCli(words, { onStart: (pid) => setTimeout(() => process.kill(pid, "SIGTERM"), 1500) });
-  expect(ran.code).toBe(130);
+  expect(ran.code).toBe(143);
 });
 
 test("a reader that goes away is no error", async () => {

@@ -30,9 +30,8 @@ export async function runCli(words: readonly string[]): Promise<void> {
     process.exitCode = (await dispatch(words, output, interrupt.signal)) ?? exitCodes.ok;
   } catch (error) {
     output.status(undefined);
-    const isInterrupted = interrupt.signal.aborted;
     const { showFailure } = await import("./show-failure.ts");
-    process.exitCode = isInterrupted ? exitCodes.interrupted : showFailure(error, output, has("--debug"));
+    process.exitCode = interrupt.exitCode ?? showFailure(error, output, has("--debug"));
   } finally {
     interrupt.stop();
   }
@@ -89,18 +88,26 @@ async function loadCommand(name: string): Promise<Command<OptionSpecs>> {
 }
 
 /** The first Ctrl-C asks the command to end; the second does not ask. */
-function watchSignals(): { readonly signal: AbortSignal; stop(): void } {
+function watchSignals(): { readonly signal: AbortSignal; readonly exitCode: number | undefined; stop(): void } {
   const controller = new AbortController();
-  const onSignal = (): void => {
-    if (controller.signal.aborted) process.exit(exitCodes.interrupted);
+  let exitCode: number | undefined;
+  const onSignal = (name: keyof typeof signalCodes): void => {
+    const isFirst = exitCode === undefined;
+    exitCode = signalCodes[name];
+    if (!isFirst) process.exit(exitCode);
     controller.abort(new Failure("interrupted", "Interrupted"));
   };
-  const signals = ["SIGINT", "SIGTERM"] as const;
-  for (const name of signals) process.on(name, onSignal);
+  const names = Object.keys(signalCodes) as readonly (keyof typeof signalCodes)[];
+  for (const name of names) process.on(name, onSignal);
   return {
     signal: controller.signal,
+    get exitCode() {
+      return exitCode;
+    },
     stop() {
-      for (const name of signals) process.off(name, onSignal);
+      for (const name of names) process.off(name, onSignal);
     },
   };
 }
+
+const signalCodes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const;

@@ -1,5 +1,5 @@
 // Content of tools, prompts and resources as text for people, and as files.
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { constants, existsSync, lstatSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Content, ResourceContents } from "plenum";
 import { Failure } from "./failure.ts";
@@ -62,16 +62,22 @@ export function dataOfContents(contents: ResourceContents): {
 }
 
 /** Writes the blocks to a file, or several into a folder by number and type. Gives the paths. Throws a Failure where that fails. */
-export function saveContent(content: readonly Content[], path: string): string[] {
+export function saveContent(content: readonly Content[], path: string, isForced: boolean): string[] {
   return savePieces(
     content.flatMap((block) => dataOf(block) ?? []),
     path,
+    isForced,
   );
 }
 
+/**
+ * Never through a symbolic link: who can write to the folder would choose where a server's bytes go.
+ * @param isForced files that are there are written over
+ */
 export function savePieces(
   pieces: readonly { readonly data: string | Uint8Array; readonly type: string }[],
   path: string,
+  isForced: boolean,
 ): string[] {
   const isFolder = existsSync(path) && statSync(path).isDirectory();
   if (pieces.length === 0)
@@ -82,16 +88,52 @@ export function savePieces(
     });
   }
   const paths = pieces.map(({ type }, index) => (isFolder ? join(path, `${index + 1}.${suffixOf(type)}`) : path));
-  try {
-    for (const [index, { data }] of pieces.entries()) writeFileSync(paths[index] as string, data);
-  } catch (error) {
-    throw new Failure("usage", `${path} cannot be written: ${(error as Error).message}`, {
-      code: "not_written",
-      cause: error,
-    });
+  // All before the first, so that nothing is written where not all can be.
+  for (const one of paths) assertFree(one, isForced);
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants;
+  for (const [index, { data }] of pieces.entries()) {
+    const one = paths[index] as string;
+    const isOver = isForced || isDevice(one);
+    try {
+      writeFileSync(one, data, { flag: isOver ? ((O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW) as never) : "wx" });
+    } catch (error) {
+      throw new Failure("usage", `${one} cannot be written: ${(error as Error).message}`, {
+        code: "not_written",
+        cause: error,
+      });
+    }
   }
   return paths;
 }
+
+/** Such as /dev/null, or a pipe with a name: nothing is lost by writing to it. */
+function isDevice(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && !stats.isFile() && !stats.isSymbolicLink();
+}
+
+function assertFree(path: string, isForced: boolean): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isSymbolicLink()) {
+    throw new Failure("usage", `${path} is a symbolic link, which is not written through`, {
+      code: "symbolic_link",
+      hint: "Name the file that it leads to, or another one.",
+    });
+  }
+  if (stats?.isFile() && !isForced) {
+    throw new Failure("usage", `${path} is there already`, {
+      code: "file_exists",
+      hint: "Give another name, or --force to write over it.",
+    });
+  }
+}
+
+/** Of the commands that write what a server sends. */
+export const forceOption = {
+  kind: "flag",
+  short: "f",
+  summary: "With --output: write over files that are there",
+} as const;
 
 const suffixes: { readonly [type: string]: string } = {
   "text/plain": "txt",

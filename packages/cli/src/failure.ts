@@ -1,6 +1,6 @@
 // What goes wrong, in words for people, with the exit code that scripts look at. Nothing else ends a command with an error.
 
-/** The exit codes, one meaning each. Ctrl-C is 130, as in a shell. */
+/** The exit codes, one meaning each. Ctrl-C is 130 and SIGTERM 143, as in a shell. */
 export const exitCodes = {
   ok: 0,
   usage: 1,
@@ -10,6 +10,7 @@ export const exitCodes = {
   tool: 5,
   problems: 6,
   interrupted: 130,
+  terminated: 143,
 } as const;
 
 export type ExitName = Exclude<keyof typeof exitCodes, "ok">;

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { createOutput, type Output } from "./output.ts";
+import { createOutput, formatJson, type Output, toHarmless, toLine } from "./output.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -41,4 +41,17 @@ test("one has it after another, whatever became of the first", async () => {
   await expect(first).rejects.toThrow("cancelled");
   await second;
   expect(shown()).toBe("<11><2>");
+});
+
+test("what turns text around, or ends a line, is made visible", () => {
+  expect(toHarmless("a\u202eb\u2066c\u200fd\u061ce\u2028f\u009bg\th\ni")).toBe(
+    "a\\u202eb\\u2066c\\u200fd\\u061ce\\u2028f\\x9bg\th\ni",
+  );
+  expect(toLine("a\r\nb\nc")).toBe("a\\nb\\nc");
+});
+
+test("JSON holds no control characters as such, and says the same", () => {
+  const value = { text: "\u007f\u0080\u009b2J\u009f\u00a0\u001b" };
+  expect(formatJson(value)).toBe('{"text":"\\u007f\\u0080\\u009b2J\\u009f\u00a0\\u001b"}');
+  expect(JSON.parse(formatJson(value))).toEqual(value);
 });

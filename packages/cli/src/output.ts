@@ -65,14 +65,32 @@ function createPaint(stream: NodeJS.WriteStream, color: boolean | undefined): Pa
 }
 
 // What a server says may hold sequences that move the cursor, change the title or worse.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are taken out
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+// Others turn the order of what is seen around, so that it reads as something else, or end a line.
+const controls =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are taken out
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** A text of somebody else's, harmless to a terminal: control characters but tab and line feed are made visible. */
 export function toHarmless(text: string): string {
-  return text
-    .replaceAll("\r\n", "\n")
-    .replace(controls, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return text.replaceAll("\r\n", "\n").replace(controls, (one) => {
+    const code = one.charCodeAt(0).toString(16);
+    return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`;
+  });
+}
+
+/** The same for what stands on one line, such as a name: it must not look like a line of ours. */
+export function toLine(text: string): string {
+  return toHarmless(text).replaceAll("\n", "\\n");
+}
+
+/** JSON that a terminal does not obey: JSON itself leaves these control characters as they are. */
+export function escapeControls(json: string): string {
+  return json.replace(/[\u007f-\u009f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+}
+
+/** A value as one line of such JSON. */
+export function formatJson(value: object): string {
+  return escapeControls(JSON.stringify(value));
 }
 
 export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output {
@@ -89,7 +107,7 @@ export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output 
     clearStatus();
     if (text) print(text.endsWith("\n") ? text : `${text}\n`);
   };
-  const envelope = (value: object): void => line(JSON.stringify(value));
+  const envelope = (value: object): void => line(formatJson(value));
   /** What is kept back while somebody is asked; undefined while nobody is. */
   let waiting: string[] | undefined;
   let last: Promise<unknown> = Promise.resolve();

@@ -8,6 +8,7 @@ import { loadServer } from "./load/server.ts";
 import { divertStdout } from "./load/stdout.ts";
 import { toHarmless } from "./output.ts";
 import { findTarget } from "./target/find.ts";
+import { secretsOf } from "./target/secrets.ts";
 import type { FileSpec, TargetSpec } from "./target/spec.ts";
 
 /** The revisions, newest first: a list of its own, because help is shown without loading the library. A test compares them. */
@@ -33,9 +34,10 @@ export const sessionOptions = {
   timeout: {
     kind: "number",
     value: "SECONDS",
-    summary: "How long to wait without an answer or progress",
+    summary: "How long to wait without an answer or progress; progress starts it anew",
     fallback: "60",
   },
+  "max-time": { kind: "number", value: "SECONDS", summary: "How long a request may take in all, progress or not" },
   stderr: { kind: "flag", summary: "Show what a server that is started writes to stderr" },
   trace: { kind: "flag", summary: "Show every message on stderr, without secrets" },
   yes: { kind: "flag", short: "y", summary: "Agree to what the server asks, with the values that it proposes" },
@@ -100,13 +102,15 @@ export async function withSession<T>(
     output.status(undefined);
   };
   const unanswered = createUnanswered();
+  const warnings = createWarnings(output, spec);
   try {
     // A server is connected to as it is, unless its messages are looked at: a target for it would be one more thing to load.
     const isPlain = spec.kind === "file" && !options.trace;
     const opened = isPlain ? await openServer(spec) : await openTarget(spec, invocation);
     try {
       const asked = await toClientOptions(invocation, spec, unanswered.onFailure);
-      const client = await opened.connect(opened.target, { ...asked, ...more });
+      const { onWarning } = warnings;
+      const client = await opened.connect(opened.target, { ...asked, onWarning, ...more });
       isConnected();
       try {
         return await Promise.race([run({ client, spec }), unanswered.failed]);
@@ -118,7 +122,25 @@ export async function withSession<T>(
     }
   } finally {
     isConnected();
+    await warnings.shown();
   }
+}
+
+/** What makes a warning fit to be shown is loaded with the first: most runs have none. Nothing may be lost by an end meanwhile. */
+function createWarnings(
+  output: SessionInvocation["output"],
+  spec: TargetSpec,
+): { readonly onWarning: (problem: string) => void; shown(): Promise<void> } {
+  let last: Promise<void> = Promise.resolve();
+  return {
+    onWarning(problem) {
+      last = last.then(async () => {
+        const { toShown } = await import("./trace.ts");
+        output.warn(toShown(problem, spec));
+      });
+    },
+    shown: () => last,
+  };
 }
 
 /** A question of the server's that nothing answers ends the command, whatever it waits for. */
@@ -139,7 +161,7 @@ export async function openTarget(
 ): Promise<Opened> {
   const { target, connect, close } = await toTarget(spec, options, output);
   if (!options.trace) return { target, connect, close };
-  const [{ tapTarget }, { createTrace, secretsOf }] = await Promise.all([import("plenum/tap"), import("./trace.ts")]);
+  const [{ tapTarget }, { createTrace }] = await Promise.all([import("plenum/tap"), import("./trace.ts")]);
   return { target: tapTarget(target, createTrace(output, secretsOf(spec))), connect, close };
 }
 
@@ -205,17 +227,19 @@ export async function toClientOptions(
   spec: TargetSpec,
   onFailure?: (failure: Failure) => void,
 ): Promise<ClientOptions> {
-  const { revision, timeout, root: roots } = options;
-  if (timeout !== undefined && timeout <= 0)
-    throw new Failure("usage", "--timeout must be a number of seconds above 0");
+  const { revision, timeout, "max-time": maxTime, root: roots } = options;
+  for (const [name, seconds] of Object.entries({ timeout, "max-time": maxTime })) {
+    if (seconds !== undefined && seconds <= 0)
+      throw new Failure("usage", `--${name} must be a number of seconds above 0`);
+  }
   return {
     info: { name: "plenum-cli", version },
     signal,
     ...(revision !== undefined && { revision: revision as Revision }),
     ...(timeout !== undefined && { timeoutMs: timeout * 1000, connectTimeoutMs: timeout * 1000 }),
+    ...(maxTime !== undefined && { maxTimeoutMs: maxTime * 1000 }),
     // A user may have to log in first.
     ...(timeout === undefined && spec.kind === "url" && { connectTimeoutMs: 360_000 }),
-    onWarning: (problem) => void import("./trace.ts").then(({ toShown }) => output.warn(toShown(problem, spec))),
     ...(roots.length > 0 && { roots: await toRoots(roots) }),
     ...createAnswers({
       isYes: options.yes,

@@ -1,19 +1,31 @@
 // What a thrown error is to people and scripts: a message, what to do, and an exit code. Errors are told apart by their shape,
 // not their class: a server that is loaded from a file brings a library of its own.
+import { redacted, redactJson, redactText } from "plenum/redact";
 import { toAskHint } from "./ask/given.ts";
 import { exitCodes, Failure } from "./failure.ts";
-import { type Output, toHarmless } from "./output.ts";
+import { formatJson, type Output, toHarmless } from "./output.ts";
+import { knownSecrets } from "./target/secrets.ts";
 
 /** Prints it, and gives the exit code. */
 export function showFailure(error: unknown, output: Output, isDebug: boolean): number {
   const failure = toFailure(error);
-  const { message, hint, code, data } = failure;
+  const { code } = failure;
   const exitCode = exitCodes[failure.exit];
-  if (output.isJson) output.raw(`${JSON.stringify({ ok: false, error: { code, exitCode, message, hint, data } })}\n`);
+  // A server says in its errors what it likes, such as what it was given.
+  const secrets = knownSecrets();
+  const message = redactText(failure.message, secrets);
+  const hint = failure.hint && hideSecrets(failure.hint, secrets);
+  const data = redactJson(failure.data, { secrets });
+  if (output.isJson) output.raw(`${formatJson({ ok: false, error: { code, exitCode, message, hint, data } })}\n`);
   process.stderr.write(`${output.paintNote("red", "error:")} ${toHarmless(message)}\n`);
   if (hint) process.stderr.write(`${toHarmless(hint)}\n`);
-  if (isDebug) process.stderr.write(`${stackOf(error)}\n`);
+  if (isDebug) process.stderr.write(`${toHarmless(redactText(stackOf(error), secrets))}\n`);
   return exitCode;
+}
+
+/** Hints are our own words, which tell of tokens and headers: a guess would take those words out. */
+function hideSecrets(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((left, secret) => left.replaceAll(secret, redacted), text);
 }
 
 /** Every error that a command may throw as a Failure. */

@@ -1,10 +1,11 @@
 import type { TapEvent } from "plenum/tap";
 import { expect, test, vi } from "vitest";
 import type { Output } from "./output.ts";
-import { createTrace, secretsOf } from "./trace.ts";
+import { secretsOf } from "./target/secrets.ts";
+import { createTrace } from "./trace.ts";
 
 /** What is written to stderr for these events. */
-function trace(events: readonly TapEvent[], { isJson = false, secrets = [] as string[] } = {}): string[] {
+function trace(events: readonly TapEvent[], { isJson = false, secrets = [] as readonly string[] } = {}): string[] {
   const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   try {
     const output = { isJson, paintNote: (_, text) => text, status: () => {} } satisfies Partial<Output>;

@@ -1,7 +1,8 @@
 // --trace: every message on stderr as it passes, one a line, with what may be secret taken out. With --json each line is JSON.
-import { isSecretName, redact, redactText } from "plenum/redact";
+import { redact, redactText } from "plenum/redact";
 import { formatMessage, type Incoming, type Message, type Single, type TapEvent, type TapReport } from "plenum/tap";
-import { type Output, type Paint, toHarmless } from "./output.ts";
+import { formatJson, type Output, type Paint, toHarmless, toLine } from "./output.ts";
+import { secretsOf } from "./target/secrets.ts";
 import type { TargetSpec } from "./target/spec.ts";
 
 /** One message, or something else that happened on the way. */
@@ -28,18 +29,9 @@ export function createTrace(output: Output, secrets: readonly string[] = []): Ta
     for (const trace of toTraces(event, methods, secrets)) {
       output.status(undefined);
       // Who asks for it wants it, whatever --quiet says.
-      process.stderr.write(`${isJson ? formatJson(trace, ms) : formatLine(trace, ms, paintNote)}\n`);
+      process.stderr.write(`${isJson ? formatEnvelope(trace, ms) : formatLine(trace, ms, paintNote)}\n`);
     }
   };
-}
-
-/** What of a server's own settings must not be shown: a server may send back what it was given. */
-export function secretsOf(spec: TargetSpec): string[] {
-  if (spec.kind === "file") return [];
-  const given = Object.entries(spec.kind === "url" ? spec.headers : spec.env);
-  const values = given.filter(([name]) => isSecretName(name)).map(([, value]) => value);
-  // `Bearer` and the like are no secret, and the rest may stand without it.
-  return values.flatMap((value) => [value, value.replace(/^\w+ +/, "")]).filter((value) => value.length >= 4);
 }
 
 /** What the library says of a server, which may quote it: harmless, and without those secrets. */
@@ -74,9 +66,9 @@ function toTraces(event: TapEvent, methods: Methods, secrets: readonly string[])
   const ofMessage = (kind: "sent" | "received", given: Message): Trace => {
     const what = methods.note(kind, given);
     const message = redact(given, { secrets });
-    return { kind, what, message, text: toOneLine(formatMessage(message)) };
+    return { kind, what, message, text: toLine(formatMessage(message)) };
   };
-  const words = (text: string): string => toOneLine(redactText(text, secrets));
+  const words = (text: string): string => toLine(redactText(text, secrets));
   if (event.kind === "sent") {
     const messages = Array.isArray(event.message) ? event.message : [event.message as Message];
     return messages.map((message: Message) => ofMessage("sent", message));
@@ -101,18 +93,14 @@ function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-function toOneLine(text: string): string {
-  return toHarmless(text).replaceAll("\n", "\\n");
-}
-
 const arrows = { sent: "→", received: "←", noise: "?", failed: "×", closed: "■" } as const;
 const colors = { sent: "cyan", received: "green", noise: "yellow", failed: "red", closed: "dim" } as const;
 
 function formatLine({ kind, what, text }: Trace, ms: number, paint: Paint): string {
   const time = paint("dim", `${(ms / 1000).toFixed(3).padStart(8)}s`);
-  return `${time} ${paint(colors[kind], `${arrows[kind]} ${toOneLine(what)}`)} ${text}`.trimEnd();
+  return `${time} ${paint(colors[kind], `${arrows[kind]} ${toLine(what)}`)} ${text}`.trimEnd();
 }
 
-function formatJson({ kind, what, text, message }: Trace, ms: number): string {
-  return JSON.stringify({ trace: { kind, ms, what, ...(message ? { message } : { text }) } });
+function formatEnvelope({ kind, what, text, message }: Trace, ms: number): string {
+  return formatJson({ trace: { kind, ms, what, ...(message ? { message } : { text }) } });
 }

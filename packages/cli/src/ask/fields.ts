@@ -2,7 +2,7 @@
 // read values in the same way. Specification: client/elicitation.
 import type { JsonObject } from "plenum";
 import { compileJsonSchema, formatIssues, formats } from "plenum/schema";
-import { toHarmless } from "../output.ts";
+import { toHarmless, toLine } from "../output.ts";
 
 export interface Choice {
   readonly value: string;
@@ -38,7 +38,7 @@ export function toFields(schema: JsonObject, defaults: JsonObject): readonly Fie
     return {
       name,
       kind,
-      title: toHarmless(textIn(field.title) ?? name),
+      title: toLine(textIn(field.title) ?? name),
       description: textIn(field.description) && toHarmless(textIn(field.description) as string),
       isRequired: required.includes(name),
       choices: choicesOf(kind === "choices" ? asObject(field.items) : field),
@@ -70,12 +70,12 @@ function choicesOf(field: JsonObject): readonly Choice[] {
   if (Array.isArray(titled)) {
     return titled.map((one) => {
       const value = String(asObject(one).const);
-      return { value, title: toHarmless(textIn(asObject(one).title) ?? value) };
+      return { value, title: toLine(textIn(asObject(one).title) ?? value) };
     });
   }
   const names = Array.isArray(field.enumNames) ? field.enumNames : [];
   const values = Array.isArray(field.enum) ? field.enum : [];
-  return values.map((one, at) => ({ value: String(one), title: toHarmless(textIn(names[at]) ?? String(one)) }));
+  return values.map((one, at) => ({ value: String(one), title: toLine(textIn(names[at]) ?? String(one)) }));
 }
 
 const formatWords: { readonly [format: string]: string } = {

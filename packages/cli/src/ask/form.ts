@@ -1,7 +1,7 @@
 // A form that a server wants filled in: by --answer, with what --yes agrees to, else field by field in the terminal.
 import type { AnswerContext, ElicitForm, ElicitResult, JsonObject } from "plenum";
 import { Failure } from "../failure.ts";
-import { toHarmless } from "../output.ts";
+import { toHarmless, toLine } from "../output.ts";
 import { type Field, readWords, toFields } from "./fields.ts";
 import { type Asked, type Given, toUnanswered } from "./given.ts";
 
@@ -22,7 +22,7 @@ export async function answerForm(ask: ElicitForm, ctx: AnswerContext, asked: Ask
   if (missing.length > 0) {
     throw toUnanswered(
       message,
-      missing.map(({ name }) => toHarmless(name)),
+      missing.map(({ name }) => toLine(name)),
       given,
     );
   }
@@ -30,7 +30,7 @@ export async function answerForm(ask: ElicitForm, ctx: AnswerContext, asked: Ask
   if (!isYes && !isAnswered) {
     throw toUnanswered(
       message,
-      open.map(({ name }) => toHarmless(name)),
+      open.map(({ name }) => toLine(name)),
       given,
     );
   }
@@ -43,7 +43,7 @@ function readGiven(fields: readonly Field[], given: Given): JsonObject {
     if (!words) return [];
     const read = readWords(field, words);
     if ("value" in read) return [[field.name, read.value]];
-    const name = toHarmless(field.name);
+    const name = toLine(field.name);
     throw new Failure("usage", `--answer ${name}: ${read.problem}`, {
       code: "invalid_answer",
       hint: `The server asks for "${field.title}"${field.rule && `: ${field.rule}`}.`,

@@ -1,6 +1,6 @@
 // Who asks, and what, above the prompts.
 import type { AnswerContext } from "plenum";
-import { type Output, toHarmless } from "../output.ts";
+import { type Output, toHarmless, toLine } from "../output.ts";
 
 /** On stderr, whatever --quiet says: who answers must know whom. */
 export function showAsker(
@@ -9,7 +9,7 @@ export function showAsker(
   does: string,
   message: string,
 ): void {
-  const name = server ? toHarmless(`${server.title ?? server.name} ${server.version}`) : "The server";
+  const name = server ? toLine(`${server.title ?? server.name} ${server.version}`) : "The server";
   showLine(`\n${paintNote("bold", name)} ${does}`);
   if (message !== "") showLine(toHarmless(message));
 }

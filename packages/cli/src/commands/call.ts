@@ -3,7 +3,7 @@ import type { Client, JsonObject, Tool, ToolResult } from "plenum";
 import { argumentForms, toArguments } from "../arguments.ts";
 import { toAskHint } from "../ask/given.ts";
 import { defineCommand } from "../command.ts";
-import { formatContent, saveContent } from "../content.ts";
+import { forceOption, formatContent, saveContent } from "../content.ts";
 import { exitCodes, Failure } from "../failure.ts";
 import { createLogLines, logLevels } from "../log-lines.ts";
 import { type Output, toHarmless } from "../output.ts";
@@ -33,6 +33,7 @@ export const command = defineCommand({
       value: "PATH",
       summary: "Write the content there: a file, or a folder for several",
     },
+    force: forceOption,
     log: { kind: "text", value: "LEVEL", choices: logLevels, summary: "Show log messages from this level on" },
   },
   examples: [
@@ -70,7 +71,10 @@ export const command = defineCommand({
 
 function show(
   result: ToolResult,
-  { output, options }: { readonly output: Output; readonly options: { readonly output: string | undefined } },
+  {
+    output,
+    options,
+  }: { readonly output: Output; readonly options: { readonly output: string | undefined; readonly force: boolean } },
 ): number | undefined {
   const { content, structured, isError, meta } = result;
   const value = {
@@ -94,7 +98,7 @@ function show(
   }
   if (options.output === undefined) output.result(value, shown);
   else {
-    const saved = saveContent(content, options.output);
+    const saved = saveContent(content, options.output, options.force);
     output.result({ ...value, saved }, saved.join("\n"));
   }
   return undefined;

@@ -1,7 +1,7 @@
 // `plenum list`: what a server has.
 import type { Client, Prompt, Resource, ResourceTemplate, Tool } from "plenum";
 import { defineCommand } from "../command.ts";
-import { type Paint, toHarmless } from "../output.ts";
+import { type Paint, toHarmless, toLine } from "../output.ts";
 import { formatArguments } from "../schema-look.ts";
 import { sessionOptions, withSession } from "../session.ts";
 
@@ -45,7 +45,7 @@ export const command = defineCommand({
         ...lists,
       };
       output.note(
-        toHarmless(
+        toLine(
           `${info?.title ?? info?.name ?? "A server without a name"} ${info?.version ?? ""} speaks ${client.revision}`,
         ),
       );
@@ -130,6 +130,6 @@ function formatItem(
 ): string {
   const [first = ""] = (description ?? "").trim().split("\n");
   const text = isLong ? (description ?? "").trim() : first.length > 100 ? `${first.slice(0, 99)}…` : first;
-  const head = `  ${paint("cyan", toHarmless(name))}${more ? ` ${toHarmless(more)}` : ""}`;
+  const head = `  ${paint("cyan", toLine(name))}${more ? ` ${toLine(more)}` : ""}`;
   return text ? `${head}\n    ${toHarmless(text).replaceAll("\n", "\n    ")}` : head;
 }

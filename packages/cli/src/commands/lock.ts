@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { defineCommand } from "../command.ts";
 import { exitCodes } from "../failure.ts";
-import type { Output } from "../output.ts";
+import { escapeControls, type Output } from "../output.ts";
 import { sessionOptions } from "../session.ts";
 import type { Surface } from "../surface/surface.ts";
 
@@ -44,7 +44,7 @@ export const command = defineCommand({
     const surface = await askSurface(invocation);
     const text = formatLock(surface);
     if (file === "-") {
-      output.raw(text);
+      output.raw(escapeControls(text));
       return undefined;
     }
     const before = existsSync(file) ? await readLock(file).catch(() => undefined) : undefined;

@@ -1,6 +1,6 @@
 // `plenum read`: a resource.
 import { defineCommand } from "../command.ts";
-import { dataOfContents, formatContents, savePieces } from "../content.ts";
+import { dataOfContents, forceOption, formatContents, savePieces } from "../content.ts";
 import { Failure } from "../failure.ts";
 import { sessionOptions, withSession } from "../session.ts";
 
@@ -17,6 +17,7 @@ export const command = defineCommand({
   options: {
     ...sessionOptions,
     output: { kind: "text", short: "o", value: "PATH", summary: "Write it there: a file, or a folder for several" },
+    force: forceOption,
   },
   examples: [
     { command: "plenum read server.ts note://today", summary: "A resource of the server in a file" },
@@ -35,7 +36,7 @@ export const command = defineCommand({
       const result = await client.readResource(uri, { signal });
       const { contents } = result;
       if (options.output !== undefined) {
-        const saved = savePieces(contents.map(dataOfContents), options.output);
+        const saved = savePieces(contents.map(dataOfContents), options.output, options.force);
         output.result({ ...result, saved }, saved.join("\n"));
       } else if (output.isJson || process.stdout.isTTY) output.result(result, contents.map(formatContents).join("\n"));
       // Byte for byte, so that it can be piped on.

@@ -4,7 +4,7 @@ import { Failure } from "../failure.ts";
 import { toHarmless } from "../output.ts";
 import { openTarget, sessionOptions } from "../session.ts";
 import { findTarget } from "../target/find.ts";
-import type { TargetSpec } from "../target/spec.ts";
+import { secretsOf } from "../target/secrets.ts";
 
 const { header, env, cwd, trace } = sessionOptions;
 
@@ -13,7 +13,7 @@ export const command = defineCommand({
   summary: "Record a conversation between a host and a server",
   description: [
     "Stands in for a server: it is started by a host like any server on stdio, starts or calls the real one, and passes every message on, both ways. What passes is written to a file as it passes, one line of JSON for each message, which plenum replay plays as a fake server or a fake client.",
-    "Secrets are taken out before anything is written: values of names such as password, token, authorization, api_key or cookie, values that look like keys, the values of --header and of --env. What else is private in your conversations is for you to name with --redact. Read a recording before you give it away.",
+    "Secrets are taken out before anything is written: values of names such as password, token, authorization, api_key or cookie, values that look like keys, the values of --header and of --env that have six characters or more. What else is private in your conversations is for you to name with --redact. Read a recording before you give it away.",
     "The real server may be a command after --, a URL, a file or an entry of a config file. To record what a host says, put plenum record before the command in the host's configuration, with the path of a folder: each start of the host makes a file of its own in it.",
   ],
   arguments: [{ name: "TARGET", summary: "the server" }],
@@ -101,15 +101,3 @@ export const command = defineCommand({
     return undefined;
   },
 });
-
-/** What is given to the server alone, and may come back in what it says. Short values are words that stand everywhere. */
-function secretsOf(spec: TargetSpec): readonly string[] {
-  const given = spec.kind === "url" ? spec.headers : spec.kind === "command" ? spec.env : {};
-  const query = spec.kind === "url" ? [...new URL(spec.url).searchParams.values()] : [];
-  // With the scheme of a header, and without.
-  return [...Object.values(given), ...query].flatMap((value) => [value, value.replace(/^\S+\s+/, "")]).filter(isLong);
-}
-
-function isLong({ length }: string): boolean {
-  return length >= 6;
-}

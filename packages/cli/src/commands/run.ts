@@ -38,7 +38,7 @@ export const command = defineCommand({
     "Loads a file and serves the Plenum server that it exports: the first of its exports default, mcp, server and app that is one, or the one that is named after a colon, as in server.ts:weather. TypeScript runs as it is: types are taken away, not checked.",
     "On stdio, which is what hosts start, messages have stdout to themselves: what the file prints goes to stderr, here and over HTTP. It ends when stdin does.",
     "With -t http it listens on this machine alone. To be reached from elsewhere it needs --host, and --allow-host with the name that clients use, because a page in a browser could call it otherwise. Every revision of MCP is spoken on one path; -t sse adds the transport of 2024-11-05, whose stream is at --path, beside /mcp.",
-    "Variables whose values begin with @env:, @file: or @keychain: are references to secrets, and are resolved before the file is loaded. Ctrl-C, or SIGTERM, gives calls that run a moment to finish and ends with exit code 0; a second one does not wait, and ends with 130.",
+    "Variables whose values begin with @env:, @file: or @keychain: are references to secrets, and are resolved before the file is loaded. Ctrl-C, or SIGTERM, gives calls that run a moment to finish and ends with exit code 0; a second one does not wait, and ends with 130, or 143 for SIGTERM.",
   ],
   arguments: [{ name: "FILE", summary: "the file, such as server.ts or server.ts:name" }],
   options,

@@ -1,5 +1,5 @@
 // The report for people: by topic, a line for each check, and under it what was found and what to do.
-import { type Paint, toHarmless } from "../output.ts";
+import { type Paint, toHarmless, toLine } from "../output.ts";
 import { topicOf } from "./check.ts";
 import type { Entry } from "./run.ts";
 import { countOf } from "./words.ts";
@@ -83,7 +83,7 @@ function formatCheck(entries: readonly Entry[], marks: Marks, paint: Paint, maxF
     const more = places.length > maxPlaces ? ` and ${places.length - maxPlaces} more` : "";
     const place = places.length === 0 ? "" : `${places.slice(0, maxPlaces).join(", ")}${more}: `;
     const since = revision === undefined ? "" : paint("dim", ` [${revision}]`);
-    lines.push(`      ${toHarmless(`${place}${one}`)}${since}`);
+    lines.push(`      ${toLine(place)}${toHarmless(one)}${since}`);
   }
   if (told.length > maxFindings)
     lines.push(paint("dim", `      … and ${told.length - maxFindings} more; --format json has all`));

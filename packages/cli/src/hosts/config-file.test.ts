@@ -178,3 +178,16 @@ test("what is no file, or no text, is refused", async () => {
   await expect(updateFile(join(folder, "b.json"), () => "x")).rejects.toMatchObject({ code: "broken_file" });
   await expect(updateFile(join(folder, "b.json", "c.json"), () => "x")).rejects.toMatchObject({ code: "file_trouble" });
 });
+
+test("a file that is too large to be settings is not read", async () => {
+  const path = join(makeFolder(), "large.json");
+  writeFileSync(path, " ".repeat(4 * 1024 * 1024));
+  expect(await readText(path)).toHaveLength(4 * 1024 * 1024);
+  writeFileSync(path, " ".repeat(4 * 1024 * 1024 + 1));
+  await expect(readText(path)).rejects.toMatchObject({
+    exit: "usage",
+    code: "broken_file",
+    message: expect.stringContaining("4194305 bytes"),
+    hint: expect.stringContaining("Nothing was changed"),
+  });
+});

@@ -5,7 +5,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { Failure } from "../failure.ts";
 import { withLock } from "./lock.ts";
 
-const maxBytes = 64 * 1024 * 1024;
+/** Editing takes time and memory many times that of the file: settings by hand are a thousandth of this. */
+const maxBytes = 4 * 1024 * 1024;
 
 /** A file's text without its byte order mark. Undefined where there is no such file. Throws a Failure where it cannot be read. */
 export async function readText(path: string): Promise<string | undefined> {
@@ -17,8 +18,16 @@ async function readBytes(path: string): Promise<Buffer | undefined> {
   try {
     const stats = await stat(path);
     if (!stats.isFile()) throw new Failure("usage", `Not a file: ${path}`, { code: "not_a_file" });
-    if (stats.size > maxBytes)
-      throw new Failure("usage", `${path} is too large to be settings`, { code: "broken_file" });
+    if (stats.size > maxBytes) {
+      throw new Failure(
+        "usage",
+        `${path} is too large to be settings: ${stats.size} bytes, and at most ${maxBytes} are read`,
+        {
+          code: "broken_file",
+          hint: "Nothing was changed. Is it the right file? Make it smaller, or move it away, and try again.",
+        },
+      );
+    }
     return await readFile(path);
   } catch (error) {
     if (isCode(error, "ENOENT")) return undefined;

@@ -112,8 +112,12 @@ function planChanges(
       { path: prefix, value: path.slice(length).reduceRight<unknown>((inner, name) => ({ [name]: inner }), wanted) },
     ];
   }
-  return compare(lookUp(before, path), wanted, path);
+  const changes = compare(lookUp(before, path), wanted, path);
+  // Each reads the text again: an entry of so many differences is written anew.
+  return changes.length > maxChanges ? [{ path, value: wanted }] : changes;
 }
+
+const maxChanges = 100;
 
 function compare(before: unknown, wanted: unknown, path: KeyPath): readonly Change[] {
   if (isDeepStrictEqual(before, wanted)) return [];

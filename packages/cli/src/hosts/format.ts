@@ -38,6 +38,16 @@ export class SyntaxProblem extends Error {
   }
 }
 
+/** The same function, which remembers the last two texts: a change reads the one before it and the one after it several times. */
+export function rememberTexts<T>(parse: (text: string) => T): (text: string) => T {
+  let known: readonly { readonly text: string; readonly tree: T }[] = [];
+  return (text) => {
+    const found = known.find((one) => one.text === text) ?? { text, tree: parse(text) };
+    known = [found, ...known.filter((one) => one !== found)].slice(0, 2);
+    return found.tree;
+  };
+}
+
 /** Where an offset is, from 1. */
 export function positionOf(text: string, offset: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, offset);

@@ -58,7 +58,16 @@ test("words of a command", () => {
 test("URLs", () => {
   expect(hideUrl("https://x.test/mcp")).toBe("https://x.test/mcp");
   expect(hideUrl("https://u:p@x.test/mcp#t")).toBe(`https://x.test/mcp?${hidden}`);
+  expect(hideUrl("postgres://u:PGSECRET@db:5432/x?sslkey=k")).toBe(`postgres://db:5432/x?${hidden}`);
+  expect(hideUrl("git+https://TOKEN@x.test/a.git#main")).toBe(`git+https://x.test/a.git?${hidden}`);
+  expect(hideUrl("redis://:p/w@d#@db/0")).toBe("redis://db/0");
+  expect(hideUrl("file:///home/ann/a")).toBe("file:///home/ann/a");
   expect(hideUrl("not a url?key=1")).toBe(`not a url?${hidden}`);
+});
+
+test("URLs inside a word, or of any scheme", () => {
+  const words = ["postgres://u:PGSECRET@db/x", "--db=mysql://u:PGSECRET@db/x", "jdbc:postgresql://u:PGSECRET@db/x"];
+  expect(hideArgs(words)).toEqual(["postgres://db/x", "--db=mysql://db/x", "jdbc:postgresql://db/x"]);
 });
 
 test("a text: the entry is shown without its values, the rest without any", () => {
@@ -73,4 +82,11 @@ test("a text: the entry is shown without its values, the rest without any", () =
       y: { command: "…" },
     },
   });
+});
+
+test("a text of very many values takes time in step with its length", () => {
+  const args = Array.from({ length: 60_000 }, () => "1");
+  const text = JSON.stringify({ other: args, mcpServers: { x: { command: "c", args } } });
+  const shown = hideText(text, { format: jsonFormat, entry: ["mcpServers", "x"], before: {} });
+  expect(JSON.parse(shown)).toEqual({ other: args.map(() => "…"), mcpServers: { x: { command: "c", args } } });
 });

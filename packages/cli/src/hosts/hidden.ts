@@ -29,11 +29,16 @@ function isRandom(value: string): boolean {
   );
 }
 
-/** A URL without user, query and fragment. */
+const isUrl = (text: string): boolean => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
+
+/** A URL without user, query and fragment, whatever its scheme: `postgres://user:password@host/name`. */
 export function hideUrl(text: string): string {
-  if (!URL.canParse(text)) return text.replace(/[?#].*$/s, `?${hidden}`);
-  const { origin, pathname, search, hash } = new URL(text);
-  return `${origin === "null" ? text.split(/[?#]/)[0] : origin + pathname}${search || hash ? `?${hidden}` : ""}`;
+  if (URL.canParse(text)) {
+    const { origin, pathname, search, hash } = new URL(text);
+    if (origin !== "null") return `${origin}${pathname}${search || hash ? `?${hidden}` : ""}`;
+  }
+  // A password may hold any sign where nobody made sure of it, so that the last @ before a space is the one.
+  return text.replace(/(:\/\/)\S*@/, "$1").replace(/[?#].*$/s, `?${hidden}`);
 }
 
 /** The words of a command, for people, with what looks like a secret hidden. */
@@ -43,7 +48,7 @@ export function hideArgs(args: readonly string[]): readonly string[] {
     if (/^--?[\w-]+$/.test(before) && secretName.test(before) && !arg.startsWith("-")) return hidden;
     const [, name, value] = /^(-{0,2}[\w.-]+)=(.*)$/s.exec(arg) ?? [];
     if (name !== undefined && value !== undefined && looksSecret(name, value)) return `${name}=${hidden}`;
-    if (/^[a-z][a-z+.-]*:\/\//i.test(arg)) return hideUrl(arg);
+    if (isUrl(arg)) return hideUrl(arg);
     // A header as a word: "Authorization: Bearer …".
     const [, header] = /^([\w-]+):\s*\S/.exec(arg) ?? [];
     if (
@@ -52,6 +57,9 @@ export function hideArgs(args: readonly string[]): readonly string[] {
     ) {
       return `${header}: ${hidden}`;
     }
+    // One that something stands before: "--db=postgres://…", "jdbc:postgresql://…".
+    const start = arg.search(/[a-z][a-z\d+.-]*:\/\//i);
+    if (start > 0) return arg.slice(0, start) + hideUrl(arg.slice(start));
     return looksSecret("", arg) ? hidden : arg;
   });
 }
@@ -73,34 +81,46 @@ export interface HideOptions {
 
 /** The text with its values hidden, all of those outside of the entry: only the host knows what is secret among them. */
 export function hideText(text: string, options: HideOptions): string {
-  const value = options.format.parse(text);
-  return options.format
-    .leaves(text)
-    .toReversed()
-    .reduce((rest, leaf) => {
-      const shown = hideLeaf(leaf, value, options);
-      return shown === undefined ? rest : rest.slice(0, leaf.start) + shown + rest.slice(leaf.end);
-    }, text);
+  const hide = createHide(options.format.parse(text), options);
+  // Pieces, since a file may hold a hundred thousand leaves: a copy of the text for each takes minutes.
+  const pieces: string[] = [];
+  let at = 0;
+  for (const leaf of options.format.leaves(text)) {
+    const shown = hide(leaf);
+    if (shown === undefined) continue;
+    pieces.push(text.slice(at, leaf.start), shown);
+    at = leaf.end;
+  }
+  pieces.push(text.slice(at));
+  return pieces.join("");
 }
 
 const tables = ["env", "envs", "environment", "headers", "http_headers"];
 
-/** What to show in its place; undefined for the leaf as it is. */
-function hideLeaf({ path }: Leaf, value: unknown, { format, entry, before }: HideOptions): string | undefined {
-  if (!entry.every((name, index) => path[index] === name)) return format.quote("…");
-  const own = String(at(value, path));
-  const [key = "", ...more] = path.slice(entry.length);
-  if (tables.includes(key) && more.length > 0) {
-    if (isReference(own)) return undefined;
-    return format.quote(at(before, path) === at(value, path) ? hidden : `(hidden, new)`);
-  }
-  const list = at(value, path.slice(0, -1));
-  if (more.length > 0 && Array.isArray(list)) {
-    const shown = hideArgs(list.map(String))[Number(more.at(-1))] as string;
-    return shown === own ? undefined : format.quote(shown);
-  }
-  if (/^https?:/i.test(own)) return format.quote(hideUrl(own));
-  return undefined;
+/** What to show in a leaf's place; undefined for the leaf as it is. */
+function createHide(value: unknown, { format, entry, before }: HideOptions): (leaf: Leaf) => string | undefined {
+  /** Each list is looked at once, as a whole: what a word is depends on the one before. */
+  const lists = new Map<readonly unknown[], readonly string[]>();
+  const hideList = (list: readonly unknown[]): readonly string[] => {
+    const shown = lists.get(list) ?? hideArgs(list.map(String));
+    lists.set(list, shown);
+    return shown;
+  };
+  return ({ path }) => {
+    if (!entry.every((name, index) => path[index] === name)) return format.quote("…");
+    const own = String(at(value, path));
+    const [key = "", ...more] = path.slice(entry.length);
+    if (tables.includes(key) && more.length > 0) {
+      if (isReference(own)) return undefined;
+      return format.quote(at(before, path) === at(value, path) ? hidden : `(hidden, new)`);
+    }
+    const list = at(value, path.slice(0, -1));
+    if (more.length > 0 && Array.isArray(list)) {
+      const shown = hideList(list)[Number(more.at(-1))] as string;
+      return shown === own ? undefined : format.quote(shown);
+    }
+    return isUrl(own) ? format.quote(hideUrl(own)) : undefined;
+  };
 }
 
 function at(value: unknown, path: KeyPath): unknown {

@@ -11,6 +11,7 @@ import {
   lineStart,
   nextLine,
   positionOf,
+  rememberTexts,
   SyntaxProblem,
   splice,
 } from "./format.ts";
@@ -18,14 +19,14 @@ import {
 /** Of the kinds of tokens, those that are looked for. The package has them in its types alone. */
 const kinds = { comma: 5, lineBreak: 14 } as const;
 
-function parseTree(text: string): Node | undefined {
+const parseTree = rememberTexts((text: string): Node | undefined => {
   const errors: ParseError[] = [];
   const tree = jsonc.parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const [error] = errors;
   if (!error) return tree;
   const { line, column } = positionOf(text, error.offset);
   throw new SyntaxProblem(toWords(jsonc.printParseErrorCode(error.error)), line, column);
-}
+});
 
 /** `CommaExpected` → "comma expected". */
 function toWords(code: string): string {

@@ -1,7 +1,17 @@
 // TOML: an entry is a table of its own, keys on lines, or a table in one line, and each is edited as it is. Positions come from
 // toml-eslint-parser.
 import { type AST, getStaticTOMLValue, ParseError, parseTOML } from "toml-eslint-parser";
-import { eolOf, type Format, type KeyPath, type Leaf, lineStart, nextLine, SyntaxProblem, splice } from "./format.ts";
+import {
+  eolOf,
+  type Format,
+  type KeyPath,
+  type Leaf,
+  lineStart,
+  nextLine,
+  rememberTexts,
+  SyntaxProblem,
+  splice,
+} from "./format.ts";
 
 /** A `key = value`, wherever it stands, with its whole path. */
 interface Pair {
@@ -15,14 +25,14 @@ interface Layout {
   readonly pairs: readonly Pair[];
 }
 
-function parseTree(text: string): AST.TOMLProgram {
+const parseTree = rememberTexts((text: string): AST.TOMLProgram => {
   try {
     return parseTOML(text);
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
     throw new SyntaxProblem(error.message, error.lineNumber, error.column + 1);
   }
-}
+});
 
 function toLayout(text: string): Layout {
   const [top] = parseTree(text).body;

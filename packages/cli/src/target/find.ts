@@ -4,6 +4,7 @@ import { nearestTo } from "plenum/util/nearest";
 import { Failure } from "../failure.ts";
 import { findEntry, hostNames, readEntry } from "../hosts/entry.ts";
 import { parseFileSpec } from "../load/file-spec.ts";
+import { keepSecrets, secretsOf } from "./secrets.ts";
 import type { TargetSpec } from "./spec.ts";
 
 export interface TargetOptions {
@@ -20,6 +21,24 @@ const codeFile = /\.([mc]?[jt]s|[jt]sx)$/i;
 
 /** Throws a Failure for what names nothing, and says what would. */
 export async function findTarget(
+  text: string | undefined,
+  rest: readonly string[] | undefined,
+  options: TargetOptions,
+): Promise<TargetSpec> {
+  // Also where no target comes of it.
+  keepSecrets([...options.header, ...options.env].flatMap(toGiven));
+  const spec = await toSpec(text, rest, options);
+  keepSecrets(secretsOf(spec));
+  return spec;
+}
+
+/** The value of `NAME: VALUE` or `KEY=VALUE`. A reference is no secret, and is named where it leads nowhere. */
+function toGiven(pair: string): readonly string[] {
+  const [, value = ""] = /^[^:=]*[:=]\s*(.*)$/s.exec(pair) ?? [];
+  return /^@(env|file|keychain):/.test(value) ? [] : [value];
+}
+
+async function toSpec(
   text: string | undefined,
   rest: readonly string[] | undefined,
   options: TargetOptions,

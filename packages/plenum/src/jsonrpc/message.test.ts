@@ -8,6 +8,7 @@ import {
   maxJsonDepth,
   PreparedJson,
   parseMessage,
+  refuseUnread,
 } from "./message.ts";
 
 const parse = (value: unknown) => parseMessage(typeof value === "string" ? value : JSON.stringify(value));
@@ -163,5 +164,21 @@ describe("formatMessage", () => {
     const prepared = { jsonrpc: "2.0", id: 'a"b', result: new PreparedJson('{"x":1}') } as const;
     expect(JSON.parse(formatMessage(prepared))).toEqual({ jsonrpc: "2.0", id: 'a"b', result: { x: 1 } });
     expect(JSON.parse(formatMessage([prepared, { jsonrpc: "2.0", method: "n" }]))).toHaveLength(2);
+  });
+});
+
+describe("refuseUnread", () => {
+  test.each([
+    ['{"jsonrpc":"2.0","id":7,"result":{"content":[', { answer: undefined, id: 7 }],
+    ['{"jsonrpc": "2.0", "id": "a", "error": {"code":', { answer: undefined, id: "a" }],
+    ['{"id":7,"jsonrpc":"2.0","method":"tools/call","params":{"x":', { answer: { id: 7 } }],
+    ['{"jsonrpc":"2.0","method":"note","params":{"x":', { answer: { id: undefined } }],
+    // What is inside is not its own.
+    ['{"jsonrpc":"2.0","id":7,"result":{"a":{},"id":8', { answer: undefined, id: 7 }],
+    ['{"jsonrpc":"2.0","result":{"a":{},"id":8', { answer: undefined, id: undefined }],
+    ['[{"jsonrpc":"2.0","id":7,"result":{', { answer: { id: undefined } }],
+    ["xxxx", { answer: { id: undefined } }],
+  ])("%s", (head, expected) => {
+    expect(refuseUnread(head, "too long")).toMatchObject({ kind: "invalid", why: "too long", ...expected });
   });
 });

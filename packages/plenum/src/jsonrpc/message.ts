@@ -109,6 +109,14 @@ export function parseMessage(text: string): Incoming {
   return toIncoming(value);
 }
 
+/**
+ * A message that was not read to its end, of which this is the beginning: who waits for it hears of it where that tells its id.
+ */
+export function refuseUnread(head: string, why: string): Invalid {
+  // The quote keeps members of something inside, where it was cut, from being taken for its last ones.
+  return { ...refuse({ id: null, ...readEdges(`${head.trim()}"}`) }, why), why };
+}
+
 /** Sorts a value that is parsed already. */
 export function toIncoming(value: unknown): Incoming {
   if (!Array.isArray(value)) return sort(value);

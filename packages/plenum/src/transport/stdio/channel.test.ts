@@ -96,14 +96,28 @@ describe("receiving", () => {
     expect(recorder.received).toEqual([
       {
         kind: "invalid",
+        why: "a message larger than 100 bytes",
         answer: {
           jsonrpc: "2.0",
-          error: { code: -32600, message: "Invalid request: the message is larger than 100 bytes" },
+          error: { code: -32600, message: "Invalid request: a message larger than 100 bytes" },
         },
       },
       { kind: "notification", message: note("good") },
     ]);
   });
+
+  test.each([1, 7, 1000])(
+    "of an answer that is too long, in pieces of %i bytes, it tells whose it is",
+    async (size) => {
+      const { recorder, input } = open({ maxBytes: 100 });
+      const line = `${JSON.stringify({ jsonrpc: "2.0", id: 7, result: { text: "x".repeat(200) } })}\n`;
+      for (let at = 0; at < line.length; at += size) input.write(line.slice(at, at + size));
+      await turn();
+      expect(recorder.received).toEqual([
+        { kind: "invalid", why: "a message larger than 100 bytes", answer: undefined, id: 7 },
+      ]);
+    },
+  );
 
   test("a limit that is none is refused", () => {
     const streams = { input: new PassThrough(), output: new PassThrough() };

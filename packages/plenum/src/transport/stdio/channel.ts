@@ -4,7 +4,7 @@
 import { Buffer } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import type { Channel, Receiver } from "../../jsonrpc/channel.ts";
-import { formatMessage, type Message, parseMessage, type RequestId, rpcCodes } from "../../jsonrpc/message.ts";
+import { formatMessage, type Message, parseMessage, type RequestId, refuseUnread } from "../../jsonrpc/message.ts";
 import { createLines, type Lines } from "./lines.ts";
 
 export interface StreamChannelOptions {
@@ -108,17 +108,14 @@ class StreamChannel implements Channel {
     this.#options = options;
     this.#input = input;
     this.#output = output;
-    const error = {
-      code: rpcCodes.invalidRequest,
-      message: `Invalid request: the message is larger than ${maxBytes} bytes`,
-    };
+    const why = `a message larger than ${maxBytes} bytes`;
     this.#lines = createLines({
       maxBytes,
       onLine: (text) => {
         if (!this.#over) this.#receiver?.receive(parseMessage(text));
       },
-      onTooLong: () => {
-        if (!this.#over) this.#receiver?.receive({ kind: "invalid", answer: { jsonrpc: "2.0", error } });
+      onTooLong: (_, head) => {
+        if (!this.#over) this.#receiver?.receive(refuseUnread(head, why));
       },
     });
     // From the beginning, and for good: an error that nobody listens for would end the process.

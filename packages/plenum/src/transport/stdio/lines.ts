@@ -11,8 +11,8 @@ export interface LinesOptions {
    * not UTF-8 are U+FFFD in it.
    */
   readonly onLine: (text: string) => void;
-  /** Told once of a line that is too long, as soon as it is. The line is dropped up to its newline. */
-  readonly onTooLong: (bytesSoFar: number) => void;
+  /** Told once of a line that is too long, as soon as it is, with how it begins. The line is dropped up to its newline. */
+  readonly onTooLong: (bytesSoFar: number, head: string) => void;
 }
 
 export interface Lines {
@@ -32,6 +32,8 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
  */
 const smallPiece = 2048;
 const blockSize = 16_384;
+/** Characters of a line that is too long, enough to tell whose it is. Ids that are not ASCII are not looked for. */
+const headLength = 500;
 const noBlock = Buffer.alloc(0);
 
 export function createLines({ maxBytes, onLine, onTooLong }: LinesOptions): Lines {
@@ -57,13 +59,23 @@ export function createLines({ maxBytes, onLine, onTooLong }: LinesOptions): Line
     sealed = used;
   }
 
+  /** @param last of the line, not kept any more */
+  function tellTooLong(size: number, last: Buffer): void {
+    seal();
+    let head = "";
+    for (const piece of [...pieces, last]) {
+      if (head.length >= headLength) break;
+      head += piece.toString("latin1", 0, headLength - head.length);
+    }
+    forget();
+    onTooLong(size, head);
+  }
+
   function keep(piece: Buffer): void {
     held += piece.length;
     if (held > limit) {
       isSkipping = true;
-      const bytesSoFar = held;
-      forget();
-      onTooLong(bytesSoFar);
+      tellTooLong(held, piece);
     } else if (piece.length >= smallPiece) {
       seal();
       pieces.push(piece);
@@ -98,8 +110,7 @@ export function createLines({ maxBytes, onLine, onTooLong }: LinesOptions): Line
     const size = held + to - from;
     if (size > limit) {
       isFirst = false;
-      forget();
-      onTooLong(size);
+      tellTooLong(size, bytes.subarray(from, to));
     } else if (held === 0) {
       deliver(bytes, from, to);
     } else {
