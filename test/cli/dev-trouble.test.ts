@@ -41,7 +41,7 @@ test("a file that holds a port is reloaded: the version before gives it up first
   const { client, save, heard } = await openDev({ "server.ts": holding + toServer(1) });
   expect((await client.callTool("version")).text).toBe("1");
   save(holding + toServer(2));
-  await heard(/EADDRINUSE[^]*The version before still holds that port/);
+  await heard(/EADDRINUSE[\s\S]*The version before still holds that port/);
   await heard(/reloaded \(2\)/);
   expect((await client.callTool("version")).text).toBe("2");
   const waiting = `import { once } from "node:events";
@@ -49,7 +49,7 @@ import { createServer as createTcp } from "node:net";
 const tcp = createTcp().listen(${port}, "127.0.0.1");
 await once(tcp, "listening");\n`;
   save(waiting + toServer(3));
-  await heard(/EADDRINUSE[^]*The version before still holds that port/);
+  await heard(/EADDRINUSE[\s\S]*The version before still holds that port/);
   await heard(/reloaded \(3\)/);
   expect((await client.callTool("version")).text).toBe("3");
 });
