@@ -282,3 +282,27 @@ test("replay as a server has no --json, and one server is enough to compare with
   // Nobody says anything.
   expect(await runCli(["replay", file])).toMatchObject({ code: 0, stdout: "" });
 });
+
+test("a recording that was cut off is told of, and one with nothing to compare, or out of order, proves nothing", async () => {
+  const file = join(makeFolder(), "talk.jsonl");
+  await runCli(through(["call", "add", "a=1", "b=2"], "record", "-o", file, "--", ...everything));
+  const text = readFileSync(file, "utf8");
+  const lines = text.trimEnd().split("\n");
+  const against = ["replay", file, "--against", fixture("everything.mjs")];
+
+  writeFileSync(file, text.trimEnd().slice(0, -5));
+  const cut = await runCli(against);
+  expect(cut).toMatchObject({ code: 0, stderr: expect.stringMatching(/warning: The last line of .* was cut off/) });
+
+  writeFileSync(file, `${lines[0]}\n${lines[1]?.slice(0, 20)}`);
+  const nothing = await runCli([...against, "--json"]);
+  expect(nothing.code).toBe(6);
+  expect(nothing.json()).toMatchObject([{ ok: false, error: { code: "nothing_compared" }, result: { compared: 0 } }]);
+
+  writeFileSync(file, [lines[0], ...lines.slice(1).reverse(), ""].join("\n"));
+  const reversed = await runCli(against);
+  expect(reversed).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/out of order: line \d+ answers what is asked/),
+  });
+});

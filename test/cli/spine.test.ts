@@ -1,9 +1,11 @@
 // The command line as such: its version, its help, what it says of words that it does not understand.
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { revisions } from "plenum";
 import { expect, test } from "vitest";
 import { commands } from "../../packages/cli/src/commands.ts";
+import { ensureCli } from "../house/built.ts";
 import { root } from "../house/source.ts";
 import { fixture, libraryUrl, makeFolder, openTerminal, runCli } from "./stage.ts";
 
@@ -52,4 +54,17 @@ server.tool("long", {}, () => "x".repeat(300_000));`,
     timeoutMs: 10_000,
   });
   expect({ code, length: stdout.length }).toEqual({ code: 0, length: 300_001 });
+});
+
+test("a folder that is gone under one's feet is said to be gone, by every command", async () => {
+  const program = await ensureCli();
+  for (const words of ["list server.ts", "dev server.ts", "run server.ts", "call x -- node x.js"]) {
+    const script = `rm -r "$PWD"; exec "${process.execPath}" "${program}" ${words}`;
+    const ran = spawnSync("sh", ["-c", script], { cwd: makeFolder(), encoding: "utf8", timeout: 20_000 });
+    expect([words, ran.status, ran.stderr]).toEqual([
+      words,
+      1,
+      expect.stringMatching(/^error: The folder you are in is gone\nChange to another one\.\n$/),
+    ]);
+  }
 });

@@ -59,8 +59,11 @@ function open(path: string, isForced: boolean): number {
   }
 }
 
-/** Throws a Failure for what cannot be read, or is no conversation. */
-export async function readRecording(path: string): Promise<Conversation> {
+/**
+ * Throws a Failure for what cannot be read, or is no conversation.
+ * @param warn told of a last line that was cut off, and is left out
+ */
+export async function readRecording(path: string, warn: (text: string) => void): Promise<Conversation> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -73,7 +76,11 @@ export async function readRecording(path: string): Promise<Conversation> {
   }
   const { parseConversation } = await import("plenum/testing");
   try {
-    return parseConversation(text);
+    const conversation = parseConversation(text);
+    const lines = text.trimEnd().split("\n").length;
+    if (lines > conversation.events.length + 1)
+      warn(`The last line of ${path} was cut off, and is left out: the recording may have been ended in the middle.`);
+    return conversation;
   } catch (cause) {
     throw new Failure("usage", `${path}: ${(cause as Error).message}`, {
       code: "invalid_recording",

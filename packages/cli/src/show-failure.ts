@@ -33,6 +33,13 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const shape = shapeOf(error);
   const { name, code, message, rpcCode, data } = shape;
+  if (code === "ENOENT" && (error as NodeJS.ErrnoException).syscall === "uv_cwd") {
+    return new Failure("usage", "The folder you are in is gone", {
+      code: "no_folder",
+      hint: "Change to another one.",
+      cause: error,
+    });
+  }
   if (name === "OAuthError") return toUnauthorized(error, shape);
   if (name !== "McpError" || code === undefined) {
     return new Failure("usage", message, {

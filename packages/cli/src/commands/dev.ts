@@ -64,6 +64,7 @@ export const command = defineCommand({
     const spec = parseFileSpec(invocation.arguments.FILE as string);
     assertFile(spec);
     await resolveReferences();
+    watchHangup();
     const extras = options.with.length > 0 ? await installExtras(options.with, output, signal) : undefined;
     const { createSupervisor } = await import("../dev/supervisor.ts");
     let keys: KeyWatch | undefined;
@@ -79,6 +80,15 @@ export const command = defineCommand({
     return undefined;
   },
 });
+
+/** A terminal that is closed, and a manager that says so, end it as SIGTERM does: in order. */
+function watchHangup(): void {
+  process.on("SIGHUP", () => {
+    // Nobody reads any more.
+    process.stderr.on("error", () => {});
+    process.emit("SIGTERM", "SIGTERM");
+  });
+}
 
 async function installExtras(...given: Parameters<typeof import("../dev/extras.ts").installExtras>) {
   return (await import("../dev/extras.ts")).installExtras(...given);

@@ -36,7 +36,7 @@ export const command = defineCommand({
   summary: "Play a recorded conversation as a server or a client",
   description: [
     "Plays a file of plenum record. Without more it is a server on stdio that answers as the recorded one did: requests are told by their method and params, whatever their ids; where the same was asked several times, the answers come in their order; progress, log messages and questions come where they came. A request that was not recorded gets an error that shows the nearest one that was, and a warning on stderr.",
-    "With --against TARGET, or a command after --, it is a client: it says to a live server what the client said, in the same order, and compares the answers. Ids, _meta, cursors and states are not compared, nor what --ignore names. Every difference is printed; there being any is exit code 6.",
+    "With --against TARGET, or a command after --, it is a client: it says to a live server what the client said, in the same order, and compares the answers. Ids, _meta, cursors and states are not compared, nor what --ignore names. Every difference is printed; there being any is exit code 6, and so is a recording without an answer to compare.",
     "Where the recording has no secrets, what the live server says is compared without them, and the live server is sent [redacted] in their place.",
   ],
   arguments: [{ name: "FILE", summary: "what plenum record has written" }],
@@ -54,7 +54,9 @@ export const command = defineCommand({
   ],
   async run(invocation) {
     const { readRecording } = await import("../recording-file.ts");
-    const conversation = await readRecording(invocation.arguments.FILE as string);
+    const conversation = await readRecording(invocation.arguments.FILE as string, (text) =>
+      invocation.output.warn(toHarmless(text)),
+    );
     const isClient = invocation.options.against !== undefined || invocation.rest !== undefined;
     return isClient ? compare(conversation, invocation) : serve(conversation, invocation);
   },
@@ -105,9 +107,14 @@ async function compare(conversation: Conversation, invocation: ReplayInvocation)
 function show({ compared, differences, format }: ReplayReport, { output }: ReplayInvocation): number | undefined {
   const said = `${compared} answer${compared === 1 ? "" : "s"} compared`;
   const value = { compared, differences };
-  if (differences.length === 0) {
+  if (differences.length === 0 && compared > 0) {
     output.result(value, `${said}: all as recorded.`);
     return undefined;
+  }
+  if (differences.length === 0) {
+    const message = "Nothing was compared: the recording has no answer of a server to a request.";
+    output.badResult(value, message, { code: "nothing_compared", exitCode: exitCodes.problems, message });
+    return exitCodes.problems;
   }
   const message = `${said}: ${differences.length} difference${differences.length === 1 ? "" : "s"}.`;
   output.badResult(value, toHarmless(`${format()}${message}`), {

@@ -6,6 +6,7 @@ import { assertFile, parseFileSpec } from "../load/file-spec.ts";
 import { watchMishaps } from "../load/mishaps.ts";
 import { resolveReferences } from "../load/references.ts";
 import { toServeFailure } from "../load/serve-failure.ts";
+import { serveOrFail } from "../load/served-already.ts";
 import type { LoadedServer } from "../load/server.ts";
 import { toHarmless } from "../output.ts";
 import type { FileSpec } from "../target/spec.ts";
@@ -99,19 +100,6 @@ async function load(spec: FileSpec, signal: AbortSignal): Promise<LoadedServer &
   const loaded = await loadServer(spec);
   signal.throwIfAborted();
   return { ...loaded, release };
-}
-
-function serveOrFail<T>(spec: FileSpec, serve: () => T): T {
-  try {
-    return serve();
-  } catch (error) {
-    if (!/served already/.test((error as Error).message)) throw error;
-    throw new Failure("usage", `${spec.name} serves on stdin by itself`, {
-      code: "served_already",
-      hint: `Run it as it is, node ${spec.name}, or let it export the server and not serve it.`,
-      cause: error,
-    });
-  }
 }
 
 async function runHttp(

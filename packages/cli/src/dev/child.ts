@@ -58,7 +58,7 @@ interface Open {
   answeredAt: number;
   finish(outcome: Outcome, isAnyRoot?: boolean): void;
   /** By the key of the step. */
-  readonly steps: Map<number, (outcome: Outcome) => void>;
+  readonly steps: Map<number, (outcome: Extract<Report, { type: "ran" }>["outcome"]) => void>;
 }
 
 /** Chunks and the room itself lie equally deep: the worker's program is found from both. */
@@ -141,7 +141,7 @@ export function startChild(env: NodeJS.ProcessEnv = process.env, onEnd: () => vo
       facts = report.facts;
       loading?.resolve();
     } else if (report.type === "failed") {
-      loading?.reject(new Failure("usage", report.message, { hint: report.hint }));
+      loading?.reject(new Failure("usage", report.message, { hint: report.hint, code: report.code }));
     } else if (report.type === "changed") {
       facts = report.facts;
       // That it closes is no news where it was told to.
@@ -181,8 +181,10 @@ export function startChild(env: NodeJS.ProcessEnv = process.env, onEnd: () => vo
 
   function runStep(id: number, key: number, one: Open): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      one.steps.set(key, ({ value, fault }) => {
+      one.steps.set(key, ({ value, fault, isNoJson }) => {
         if (fault) reject(fromFault(fault, classes));
+        // The library has words for what JSON lacks: it is given something of the kind.
+        else if (isNoJson) resolve(0n);
         else resolve(value);
       });
       tell({ type: "run", call: id, key });

@@ -43,7 +43,8 @@ export function toFault(error: unknown): Fault {
   }
 }
 
-function isJson(data: unknown): boolean {
+/** Whether JSON has something for it. */
+export function isJson(data: unknown): boolean {
   try {
     return JSON.stringify(data) !== undefined;
   } catch {

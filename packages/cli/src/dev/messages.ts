@@ -69,7 +69,7 @@ export type Order =
 export type Report =
   | { readonly type: "file"; readonly path: string }
   | { readonly type: "ready"; readonly facts: Facts }
-  | { readonly type: "failed"; readonly message: string; readonly hint: string | undefined }
+  | { readonly type: "failed"; readonly message: string; readonly hint: string | undefined; readonly code: string }
   | { readonly type: "changed"; readonly change: Change; readonly facts: Facts }
   /** The end of a call, or of `lists`. `isAnyRoot` stands for a mark that JSON lacks. */
   | {
@@ -81,6 +81,11 @@ export type Report =
   | { readonly type: "notify"; readonly call: number; readonly method: string; readonly params: JsonObject }
   | { readonly type: "ask"; readonly call: number; readonly key: number; readonly ask: Ask }
   | { readonly type: "step"; readonly call: number; readonly key: number; readonly name: string }
-  /** The function of a step has run. */
-  | { readonly type: "ran"; readonly call: number; readonly key: number; readonly outcome: Outcome }
+  /** The function of a step has run. `isNoJson`: what it gave back cannot travel. */
+  | {
+      readonly type: "ran";
+      readonly call: number;
+      readonly key: number;
+      readonly outcome: Outcome & { readonly isNoJson?: boolean };
+    }
   | { readonly type: "disconnect"; readonly call: number; readonly retryMs: number | undefined };

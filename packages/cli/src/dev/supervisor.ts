@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import type { Call, Change, Description, Endpoint, Result, Rounds, ServerCapabilities } from "plenum";
 import { methods } from "plenum/protocol";
+import type { Failure } from "../failure.ts";
 import { type Output, toHarmless } from "../output.ts";
 import { toFailure } from "../show-failure.ts";
 import type { FileSpec } from "../target/spec.ts";
@@ -11,6 +12,7 @@ import { type Child, startChild } from "./child.ts";
 import { ReportedError } from "./fault.ts";
 import { watchFiles } from "./files.ts";
 import { type Digests, type Facts, listKinds } from "./messages.ts";
+import { portTaken } from "./port-taken.ts";
 import { answerAlone, changedLists, noLists, toEmptyList, toUnknown, widen } from "./surface.ts";
 
 export interface SupervisorOptions {
@@ -41,6 +43,10 @@ interface Version {
 
 /** A load that takes longer is given up when the files have changed meanwhile. */
 const patienceMs = 5000;
+/** Then people are told that it is still loading. */
+const slowMs = 5000;
+/** How long a call waits where there is no version at all. Hosts give up after a minute. */
+const waitMs = 30_000;
 /** Before a server that crashed is started again; doubled each time, until it has lived for `calmMs`. */
 const firstPauseMs = 100;
 const longestPauseMs = 5000;
@@ -106,6 +112,7 @@ export function createSupervisor({ spec, graceMs, extras, output, onEnd }: Super
 
   /** Loads until what was loaded is what the files are. */
   async function load(): Promise<void> {
+    let replaced: Version | undefined;
     do {
       isStale = false;
       const child = spare ?? start();
@@ -114,17 +121,27 @@ export function createSupervisor({ spec, graceMs, extras, output, onEnd }: Super
       loading = { child, since };
       files.begin();
       const version: Version = { child, digests: undefined };
+      const slow = setTimeout(showSlow, slowMs);
       try {
         await child.load(
           { spec, methods: requests, extras },
           { file: files.add, changed: (change) => onChanged(version, change), gone: (how) => onGone(version, how) },
         );
         if (isClosed) child.kill();
-        else take(version, since);
+        else take(version, since, current ?? replaced);
       } catch (error) {
         child.kill();
-        if (!isClosed && !isStale) showBroken(error);
+        const holder = (error as Partial<Failure>).code === portTaken && !replaced ? current : undefined;
+        if (!isClosed && !isStale) showBroken(error, holder !== undefined);
+        if (holder && !isClosed) {
+          replaced = holder;
+          current = undefined;
+          isStale = true;
+          await retire(holder.child);
+        }
         files.fail();
+      } finally {
+        clearTimeout(slow);
       }
       loading = undefined;
       if (!isClosed) spare ??= start();
@@ -132,8 +149,15 @@ export function createSupervisor({ spec, graceMs, extras, output, onEnd }: Super
     pending = undefined;
   }
 
-  function take(version: Version, since: number): void {
-    const before = current;
+  function showSlow(): void {
+    output.warn(`${name} is still loading, after ${slowMs / 1000} s: does it wait for something? ${going()}`);
+  }
+
+  function going(): string {
+    return current ? "The version before goes on serving." : "Calls wait until it has loaded.";
+  }
+
+  function take(version: Version, since: number, before: Version | undefined): void {
     current = version;
     learn(version);
     for (const resume of waiting) resume();
@@ -142,7 +166,7 @@ export function createSupervisor({ spec, graceMs, extras, output, onEnd }: Super
     output.note(`${name}: ${count++ === 0 ? "loaded" : `reloaded (${count})`} in ${Date.now() - since} ms`);
     files.commit();
     if (isUsed) void compare(before, version);
-    if (before) retire(before.child);
+    if (before) void retire(before.child);
     setTimeout(() => {
       if (current === version) crashes = 0;
     }, calmMs).unref();
@@ -156,16 +180,21 @@ export function createSupervisor({ spec, graceMs, extras, output, onEnd }: Super
     for (const uri of watched) tell({ kind: "resource", uri });
   }
 
-  function retire(child: Child): void {
+  function retire(child: Child): Promise<void> {
     const ending = child.retire(graceMs).finally(() => retiring.delete(child));
     retiring.set(child, ending);
+    return ending;
   }
 
-  function showBroken(error: unknown): void {
-    const { message, hint } = toFailure(error);
+  /** @param isHeld the version before has the port that this one wants */
+  function showBroken(error: unknown, isHeld: boolean): void {
+    const { message, hint: given } = toFailure(error);
+    const hint = isHeld
+      ? "The version before still holds that port. It is ended first, and this one is loaded once more."
+      : given;
     why = `${name} does not load. ${message.split("\n", 1)[0]}`;
-    const going = current ? "The version before goes on serving." : "Calls fail until it is mended.";
-    const words = [`${output.paintNote("red", "error:")} ${name} does not load. ${going}`, toHarmless(message)];
+    const fate = isHeld ? "" : current ? " The version before goes on serving." : " Calls fail until it is mended.";
+    const words = [`${output.paintNote("red", "error:")} ${name} does not load.${fate}`, toHarmless(message)];
     process.stderr.write(`${[...words, ...(hint ? [toHarmless(hint)] : [])].join("\n")}\n`);
   }
 
@@ -198,8 +227,26 @@ export function createSupervisor({ spec, graceMs, extras, output, onEnd }: Super
 
   async function find(): Promise<Version | undefined> {
     // Loading goes on for as long as files change: a version that is there answers meanwhile.
-    while (!current && pending) await Promise.race([pending, new Promise<void>((resolve) => waiting.add(resolve))]);
+    const giveUp = Date.now() + waitMs;
+    while (!current && pending && Date.now() < giveUp) {
+      const { promise, end } = untilVersion(giveUp - Date.now());
+      await Promise.race([pending, promise]);
+      end();
+    }
     return current;
+  }
+
+  function untilVersion(ms: number): { readonly promise: Promise<void>; end(): void } {
+    let end = (): void => {};
+    const promise = new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      waiting.add(resolve);
+      end = () => {
+        clearTimeout(timer);
+        waiting.delete(resolve);
+      };
+    });
+    return { promise, end };
   }
 
   async function call(given: Call): Promise<Result> {
@@ -208,7 +255,7 @@ export function createSupervisor({ spec, graceMs, extras, output, onEnd }: Super
       // Cancelled while there was no server: nobody hears the answer, and nothing is to be done.
       given.link.signal.throwIfAborted();
       isUsed = true;
-      if (!version) return answerAlone(given, description, why);
+      if (!version) return answerAlone(given, description, loading ? `${name} is still loading` : why);
       version.digests ??= version.child.digests();
       const empty = toEmptyList(given.method, version.child.facts);
       if (empty) return empty;

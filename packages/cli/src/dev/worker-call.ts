@@ -1,7 +1,7 @@
 // A call in the worker: what the server is given is a Call like any other, whose ways back lead to the supervisor.
 import type { Call, Endpoint, Link, Sender } from "plenum";
-import { type ErrorClasses, type Fault, fromFault, isTellable, toFault } from "./fault.ts";
-import type { CallData, Order, Outcome, Report, SenderData } from "./messages.ts";
+import { type ErrorClasses, type Fault, fromFault, isJson, isTellable, toFault } from "./fault.ts";
+import type { CallData, Order, Report, SenderData } from "./messages.ts";
 
 export interface WorkerCall {
   readonly call: Call;
@@ -49,7 +49,8 @@ export function openCall(id: number, data: CallData, classes: ErrorClasses, send
   async function runStep(key: number): Promise<void> {
     const step = waiting.get(key);
     if (!step?.run) return;
-    const ran = (outcome: Outcome): void => send({ type: "ran", call: id, key, outcome });
+    const ran = (outcome: Extract<Report, { type: "ran" }>["outcome"]): void =>
+      send({ type: "ran", call: id, key, outcome });
     try {
       isStepping = true;
       let returned: unknown;
@@ -58,7 +59,8 @@ export function openCall(id: number, data: CallData, classes: ErrorClasses, send
       } finally {
         isStepping = false;
       }
-      ran({ value: await returned });
+      const value = await returned;
+      ran(value === undefined || isJson(value) ? { value } : { isNoJson: true });
     } catch (error) {
       step.cause = error;
       ran({ fault: toFault(error) });

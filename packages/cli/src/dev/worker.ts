@@ -6,9 +6,13 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Failure } from "../failure.ts";
 import { watchMishaps } from "../load/mishaps.ts";
+import { serveOrFail } from "../load/served-already.ts";
 import { ensureHooks, type LoadedServer, loadServer } from "../load/server.ts";
+import type { FileSpec } from "../target/spec.ts";
 import type { ErrorClasses } from "./fault.ts";
 import type { Facts, Order, Report } from "./messages.ts";
+import { isPortTaken, portTaken } from "./port-taken.ts";
+import { startWatchdog } from "./watchdog.ts";
 import { openCall, toCallFault, type WorkerCall } from "./worker-call.ts";
 import { digestLists } from "./worker-lists.ts";
 
@@ -16,6 +20,8 @@ interface Served {
   readonly server: LoadedServer["server"];
   readonly classes: ErrorClasses;
   facts(): Facts;
+  /** Whether the supervisor knows that it is ready. */
+  isTold: boolean;
   /** Whether a result has the mark that its own library knows. */
   isAnyRoot(result: object): boolean;
 }
@@ -44,6 +50,7 @@ function send(report: Report): void {
 function flush(): void {
   const texts = outbox;
   outbox = [];
+  if (served && texts.length > 0) served.isTold = true;
   // The supervisor may be gone: then so are we, soon.
   if (process.connected) sendToParent?.(texts, undefined, undefined, () => {});
 }
@@ -51,11 +58,12 @@ function flush(): void {
 async function load({ spec, methods, extras }: Extract<Order, { type: "load" }>): Promise<void> {
   try {
     await warm;
-    watchMishaps(spec);
+    watchMishaps(spec, endLoading);
     if (extras !== undefined) register(hooks, { data: { parentURL: pathToFileURL(join(extras, "none.js")).href } });
     const onFile = (path: string): void => send({ type: "file", path });
     onFile(spec.path);
     const { server, library } = await loadServer(spec, { onFile });
+    await assertUnserved(spec, { server, library });
     const [classes, { anyRoot }] = await Promise.all([
       library.import<typeof import("plenum")>("plenum"),
       library.import<typeof import("plenum/protocol")>("plenum/protocol"),
@@ -66,19 +74,41 @@ async function load({ spec, methods, extras }: Extract<Order, { type: "load" }>)
       byHand: methods.filter((method) => server.handles(method)),
       maxStateBytes: server.rounds?.maxStateBytes,
     });
-    served = { server, classes, facts, isAnyRoot: (result) => anyRoot in result };
+    served = { server, classes, facts, isTold: false, isAnyRoot: (result) => anyRoot in result };
     server.watch((change) => send({ type: "changed", change, facts: facts() }));
     send({ type: "ready", facts: facts() });
   } catch (error) {
-    const { message, hint } = toWords(error);
-    send({ type: "failed", message, hint });
+    send({ type: "failed", ...toWords(error) });
   }
+  startWatchdog();
+}
+
+/** A server that listens tells of a port that is taken by an exception: to the supervisor that is a version that does not load. */
+function endLoading(error: unknown): void {
+  if (served?.isTold || !isPortTaken(error)) process.exit(1);
+  // Before all that was not sent yet: it may be that it is ready.
+  outbox.unshift(JSON.stringify({ type: "failed", ...toWords(error) } satisfies Report));
+  setImmediate(flush);
+  setTimeout(() => process.exit(1), 100);
+}
+
+/** Stdin is not what hosts write to here: a server that the file serves there would wait for ever. */
+async function assertUnserved(spec: FileSpec, { server, library }: LoadedServer): Promise<void> {
+  // Whoever serves listens. That alone takes no library.
+  if (process.stdin.listenerCount("data") === 0) return;
+  const [{ serveStdio }, { PassThrough }] = await Promise.all([
+    library.import<typeof import("plenum/stdio")>("plenum/stdio"),
+    import("node:stream"),
+  ]);
+  const output = new PassThrough();
+  void serveOrFail(spec, () => serveStdio(server, { input: process.stdin, output, exit: false })).close();
 }
 
 /** What is wrong with a file, for who wrote it: of what its own code threw, where. */
-function toWords(error: unknown): { message: string; hint: string | undefined } {
-  if (error instanceof Failure) return { message: error.message, hint: error.hint };
-  return { message: (error instanceof Error && error.stack) || String(error), hint: undefined };
+function toWords(error: unknown): { message: string; hint: string | undefined; code: string } {
+  const code = isPortTaken(error) ? portTaken : "load_failed";
+  if (error instanceof Failure) return { message: error.message, hint: error.hint, code };
+  return { message: (error instanceof Error && error.stack) || String(error), hint: undefined, code };
 }
 
 async function answer({ call: id, data }: Extract<Order, { type: "call" }>): Promise<void> {
@@ -130,3 +160,6 @@ process.on("disconnect", () => void close());
 // the supervisor decides what becomes of it.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
+process.on("SIGHUP", () => {});
+// One that stands ready has the time; else the thread begins when the file is loaded.
+setTimeout(startWatchdog, 1000).unref();

@@ -129,6 +129,34 @@ test("a lock that was left behind is taken away", async () => {
   expect(existsSync(lock)).toBe(false);
 });
 
+test("what one that was killed left behind is taken away, and nothing else", async () => {
+  const folder = makeFolder();
+  const path = join(folder, "a.json");
+  const names = [".a.json.plenum-0123456789abcdef.tmp", ".b.json.plenum-fedcba9876543210.tmp", ".a.json.tmp", "x.tmp"];
+  for (const name of names) {
+    writeFileSync(join(folder, name), "secret");
+    utimesSync(join(folder, name), new Date(0), new Date(0));
+  }
+  // Somebody is writing this one.
+  writeFileSync(join(folder, ".c.json.plenum-0123456789abcdef.tmp"), "new");
+  await updateFile(path, () => "one");
+  expect(readdirSync(folder).sort()).toEqual([".a.json.tmp", ".c.json.plenum-0123456789abcdef.tmp", "a.json", "x.tmp"]);
+});
+
+test("a file that is not there gets the mode that is asked for, less what the process takes away", async () => {
+  const path = join(makeFolder(), "a.json");
+  await updateFile(path, () => "one", 0o666);
+  expect(statSync(path).mode & 0o777).toBe(0o666 & ~process.umask());
+});
+
+test.each(["EFBIG", "EDQUOT", "ENOSPC"])("%s has words", async (code) => {
+  const path = join(makeFolder(), "a.json");
+  const fail = (): never => {
+    throw Object.assign(new Error(`${code}: raw, write`), { code });
+  };
+  await expect(updateFile(path, fail)).rejects.toMatchObject({ message: expect.not.stringContaining("raw") });
+});
+
 test("no permission to write the file: it says so, and the file is as it was", async () => {
   const folder = makeFolder();
   const path = join(folder, "a.json");

@@ -1,6 +1,18 @@
 // The file of a host, read and written: whole or not at all. Who edits it meanwhile, the host or another of us, loses nothing.
 // Before the first change the file as it was is kept beside it, as NAME.plenum.bak: always the one before the last change.
-import { type FileHandle, open, readFile, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import {
+  type FileHandle,
+  lstat,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { Failure } from "../failure.ts";
 import { withLock } from "./lock.ts";
@@ -65,7 +77,10 @@ export async function updateFile(path: string, edit: (text: string) => string, m
   try {
     const real = await followLinks(path);
     const folder = dirname(real);
-    return await withLock(join(folder, `.${basename(real)}.plenum-lock`), () => replace(real, edit, mode));
+    return await withLock(join(folder, `.${basename(real)}.plenum-lock`), async () => {
+      await sweep(folder);
+      return replace(real, edit, mode);
+    });
   } catch (error) {
     throw toFileFailure(error, path, "written");
   }
@@ -111,18 +126,31 @@ async function replace(path: string, edit: (text: string) => string, mode: numbe
   });
 }
 
-let count = 0;
+/** Writing takes milliseconds: what is older was left behind by one of us that was killed. */
+const leftMs = 60_000;
+const freshName = /^\..+\.plenum-[\da-f]{16}\.tmp$/;
+
+/** Takes away what was left behind in the folder, which may hold secrets. What cannot be is left to others. */
+async function sweep(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((one) => freshName.test(one))) {
+    const path = join(folder, name);
+    const stats = await lstat(path).catch(() => undefined);
+    if (stats?.isFile() && Date.now() - stats.mtimeMs > leftMs) await rm(path, { force: true }).catch(() => {});
+  }
+}
 
 /**
- * A file beside the other, whole on the disk.
+ * A file beside the other, whole on the disk. While it is being written it is its owner's alone.
  * @param mode undefined: mode and owner are those of the other
  */
 async function writeBeside(path: string, bytes: Buffer, mode: number | undefined): Promise<string> {
-  const fresh = join(dirname(path), `.${basename(path)}.${process.pid}-${count++}.tmp`);
-  const file = await open(fresh, "wx", mode ?? 0o600);
+  const fresh = join(dirname(path), `.${basename(path)}.plenum-${randomBytes(8).toString("hex")}.tmp`);
+  const file = await open(fresh, "wx", 0o600);
   try {
     await file.writeFile(bytes);
     if (mode === undefined) await copyOwner(path, file);
+    else await file.chmod(mode & ~process.umask());
     await file.sync();
   } catch (error) {
     await rm(fresh, { force: true });
@@ -157,6 +185,8 @@ const reasons: { readonly [code: string]: readonly [reason: string, hint: string
   EPERM: ["you have no permission", "Is it yours? ls -l shows whose it is."],
   EROFS: ["its disk can only be read", "Nothing can be written there."],
   ENOSPC: ["the disk is full", "Make room and try again."],
+  EDQUOT: ["your share of the disk is used up", "Make room and try again."],
+  EFBIG: ["it would be larger than files may be here", "ulimit -f shows the limit."],
   ENOTDIR: ["a part of the path is no folder", "Is the path right?"],
   ELOOP: ["its links lead in a circle", "Is the path right?"],
   ENOENT: ["its folder is not there", "Is the path right?"],

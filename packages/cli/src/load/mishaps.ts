@@ -6,8 +6,9 @@ import { describeThrown } from "./thrown.ts";
 /**
  * A promise that nobody waits for should not end a server that others use, nor go unseen; an exception that nobody caught has
  * left it in a state that nobody knows. A file that listens to these itself decides itself.
+ * @param end ends the process, of an exception
  */
-export function watchMishaps(spec: FileSpec): void {
+export function watchMishaps(spec: FileSpec, end: (error: unknown) => void = () => process.exit(1)): void {
   const say = (what: string, error: unknown): void => {
     process.stderr.write(`${toHarmless(`${spec.name}: ${what}: ${describeThrown(error)}`)}\n`);
   };
@@ -20,6 +21,6 @@ export function watchMishaps(spec: FileSpec): void {
   process.on("uncaughtException", (error) => {
     if (process.listenerCount("uncaughtException") > 1) return;
     say("an exception was not caught, so the server ends", error);
-    process.exit(1);
+    end(error);
   });
 }

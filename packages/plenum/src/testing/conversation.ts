@@ -56,7 +56,7 @@ export interface Said {
 
 /**
  * Reads a conversation: the text of its file, or its lines. A last line that was cut off is left out: whoever recorded it may have been
- * killed. Throws a SyntaxError that names the line for what is none.
+ * killed. Throws a SyntaxError that names the line for what is none, and for an answer that comes before its request.
  */
 export function parseConversation(text: string | readonly string[]): Conversation {
   const lines = typeof text === "string" ? text.split("\n") : text.map((line) => line.trimEnd());
@@ -64,7 +64,9 @@ export function parseConversation(text: string | readonly string[]): Conversatio
   const [first, ...rest] = lines.map((line, at) => parseLine(line, at + 1, at > 0 && at === lines.length - 1));
   const events = rest.filter((event) => event !== undefined);
   assertHeader(first);
-  return { header: first, events: events.map(toEvent) };
+  const conversation = { header: first, events: events.map(toEvent) };
+  assertOrder(conversation.events);
+  return conversation;
 }
 
 /** The text of its file. */
@@ -93,6 +95,28 @@ function assertHeader(value: unknown): asserts value is ConversationHeader {
 function toEvent(value: unknown, at: number): ConversationEvent {
   if (isEvent(value)) return value as unknown as ConversationEvent;
   throw new SyntaxError(`line ${at + 2} of the conversation says nothing that is known`);
+}
+
+/** Nobody answers what is only asked later: such lines were sorted, or put together, by somebody else. */
+function assertOrder(events: readonly ConversationEvent[]): void {
+  const early = new Map<string, number>();
+  const asked = new Set<string>();
+  events.forEach((event, at) => {
+    const { channel = 1 } = event;
+    for (const { from, message } of saidIn(event)) {
+      if (!isObject(message) || message.id === undefined || message.id === null) continue;
+      const isRequest = "method" in message;
+      const asker = isRequest ? from : from === "client" ? "server" : "client";
+      const key = JSON.stringify([channel, asker, message.id]);
+      const line = early.get(key);
+      if (!isRequest && !asked.has(key)) early.set(key, at + 2);
+      else if (isRequest && line !== undefined)
+        throw new SyntaxError(
+          `the lines of the conversation are out of order: line ${line} answers what is asked in line ${at + 2}`,
+        );
+      else if (isRequest) asked.add(key);
+    }
+  });
 }
 
 function isEvent(value: unknown): value is JsonObject {

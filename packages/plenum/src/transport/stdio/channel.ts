@@ -28,6 +28,8 @@ export interface StreamChannelOptions {
    * messages can still be sent.
    */
   readonly endCause?: () => unknown;
+  /** Told why, when the channel ends because the peer does not take what is sent to it. */
+  readonly onGiveUp?: (error: Error) => void;
 }
 
 export const defaultMaxBytes: number = 64 * 1024 * 1024;
@@ -261,6 +263,7 @@ class StreamChannel implements Channel {
     const waiting = this.#queued + this.#output.writableLength;
     const error = new Error(`The peer does not read: ${waiting} bytes are waiting for it`);
     this.#breakage = { error };
+    this.#options.onGiveUp?.(error);
     this.#isEnding = true;
     this.#queue = [];
     this.#ahead = [];

@@ -1,7 +1,7 @@
 // Serving on streams that are not the process's own: nothing of the process is touched. The rest is tested with real
 // processes, in test/stdio.
 import { PassThrough, Writable } from "node:stream";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createServer } from "../../server/server.ts";
 import { serveStdio } from "./server.ts";
 
@@ -75,7 +75,8 @@ test("gives what is in flight its time when closed by hand", async () => {
 test("ends when more waits for a client that does not read than may", async () => {
   const input = new PassThrough();
   const output = new Writable({ highWaterMark: 1, write: () => {} });
-  const server = createServer({ name: "s", version: "1" });
+  const onError = vi.fn();
+  const server = createServer({ name: "s", version: "1", onError });
   const serving = serveStdio(server, { input, output, maxQueuedBytes: 1000, graceMs: 60_000 });
   for (let id = 0; id < 100; id++) {
     input.write(ping(id));
@@ -83,6 +84,8 @@ test("ends when more waits for a client that does not read than may", async () =
   }
   await serving.closed;
   expect(output.destroyed).toBe(true);
+  const why = expect.objectContaining({ message: expect.stringContaining("bytes are waiting for it") });
+  expect(onError).toHaveBeenCalledExactlyOnceWith(why, expect.objectContaining({ method: "stdio" }));
 });
 
 test("mistakes are found at once", async () => {

@@ -70,6 +70,8 @@ export function serveStdio(endpoint: Endpoint, options: StdioServeOptions = {}):
     output,
     ...(maxBytes !== undefined && { maxBytes }),
     ...(maxQueuedBytes !== undefined && { maxQueuedBytes }),
+    // The client may not hear of it, and what started it would see an orderly end.
+    onGiveUp: (error) => endpoint.report(error, { method: "stdio" }),
     endCause: () => {
       leave(graceMs);
       return serving.closed;
