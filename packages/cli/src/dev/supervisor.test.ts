@@ -19,7 +19,7 @@ test("it is said after a while that a file is still loading, and calls get an er
   const warn = vi.spyOn(output, "warn").mockImplementation(() => {});
   const spec = { kind: "file", path: "/none/server.ts", name: "server.ts", export: undefined } as never;
   const supervisor = createSupervisor({ spec, graceMs: 1000, extras: undefined, output });
-  const call = (method: string) =>
+  const call = async (method: string) =>
     supervisor.endpoint.call({ method, params: {}, link: { signal: new AbortController().signal } } as unknown as Call);
   let failure: unknown;
   const calling = call("tools/call").catch((error) => {
