@@ -19,7 +19,7 @@ export async function runCli(words: readonly string[]): Promise<void> {
   if (has("--no-color")) process.env.NO_COLOR = "1";
   const interrupt = watchSignals();
   // A reader that has gone away, such as `head`, is no error.
-  process.stdout.on("error", () => process.exit());
+  process.stdout.on("error", () => process.exit(process.exitCode ?? exitCodes.ok));
   // Of code that a file brings, and of ours: nobody waits for it any more, and a stack is for --debug.
   const onUncaught = async (error: unknown): Promise<void> => {
     const { showFailure } = await import("./show-failure.ts");

@@ -13,7 +13,7 @@ const unseen = /\p{Default_Ignorable_Code_Point}|[\u2028-\u202e]/gu;
 
 /** A text of somebody else's with all that it holds to be seen. */
 export function toVisible(text: string): string {
-  return toHarmless(text).replace(unseen, (one) => `\\u{${(one.codePointAt(0) as number).toString(16)}}`);
+  return toHarmless(text.replace(unseen, (one) => `\\u{${(one.codePointAt(0) as number).toString(16)}}`));
 }
 
 export function countChanges(changes: readonly Change[]): { readonly [cls in ChangeClass]: number } {
