@@ -1,5 +1,5 @@
 // A file that never finishes loading: people are told, and calls do not wait for ever.
-import type { Call } from "plenum";
+import type { Call, Result } from "plenum";
 import { afterEach, expect, test, vi } from "vitest";
 import { createOutput } from "../output.ts";
 import { createSupervisor } from "./supervisor.ts";
@@ -19,10 +19,10 @@ test("it is said after a while that a file is still loading, and calls get an er
   const warn = vi.spyOn(output, "warn").mockImplementation(() => {});
   const spec = { kind: "file", path: "/none/server.ts", name: "server.ts", export: undefined } as never;
   const supervisor = createSupervisor({ spec, graceMs: 1000, extras: undefined, output });
-  const call = async (method: string) =>
+  const call = async (method: string): Promise<Result> =>
     supervisor.endpoint.call({ method, params: {}, link: { signal: new AbortController().signal } } as unknown as Call);
   let failure: unknown;
-  const calling = call("tools/call").catch((error) => {
+  const calling = call("tools/call").catch((error: unknown) => {
     failure = error;
   });
   const listing = call("tools/list");

@@ -139,7 +139,7 @@ test("the server and its capabilities", () => {
 
 test("what is hidden in a text is seen", () => {
   const hidden = "Adds.\u200b\u{e0041}\u202e\u001b[2J";
-  expect(toVisible(hidden)).toBe("Adds.\\u{200b}\\u{e0041}\\u202e\\x1b[2J");
+  expect(toVisible(hidden)).toBe("Adds.\\u{200b}\\u{e0041}\\u{202e}\\x1b[2J");
   const changes = compareSurfaces(
     { ...empty, tools: [tool("t")] },
     { ...empty, tools: [tool("t", { description: hidden })] },
