@@ -15,7 +15,6 @@ const hostile = `
   });
   server.tool("say", {}, () => "planted-plain \\u009b2J \\u007f");
   server.tool("pieces", {}, () => ({ content: [{ type: "text", text: "one" }, { type: "text", text: "two" }] }));
-  if (process.env.NOISE) process.stdout.write("noise that is no message\\n");
   serveStdio(server);
 `;
 
@@ -70,9 +69,16 @@ test("a name stands on one line, in the order that it has", async () => {
 });
 
 test("a warning is shown, however soon the command ends", async () => {
-  const { code, stderr } = await runCli(["call", "say", "--env", "NOISE=1", ...onServer([])]);
+  // More than a client remembers: it says so while the list is read, and then the command is over.
+  const folder = makeFolder({
+    "s.mjs": `import { createServer } from "${libraryUrl()}";
+      const server = createServer({ name: "s", version: "1.0.0" });
+      for (let n = 0; n <= 1000; n++) server.tool("t" + n, {}, () => "");
+      export default server;`,
+  });
+  const { code, stderr } = await runCli(["list", join(folder, "s.mjs")]);
   expect(code).toBe(0);
-  expect(stderr).toMatch(/warning: .*/);
+  expect(stderr).toContain("warning: The server has more tools than are remembered");
 });
 
 test("content is not written over files, nor through links, unasked", async () => {
