@@ -270,8 +270,10 @@ describe("the lock", () => {
     const { path } = await makeLock();
     // Somebody else each time one looks.
     const busy = setInterval(() => {
-      for (const name of readdirSync(`${path}.lock`)) rmSync(join(`${path}.lock`, name));
+      const others = readdirSync(`${path}.lock`);
+      // Never empty: it would be taken for one that nobody holds.
       writeFileSync(join(`${path}.lock`, `1-${randomUUID()}-elsewhere`), "");
+      for (const name of others) rmSync(join(`${path}.lock`, name));
     }, 1);
     await writeFile(join(`${path}.lock`, "x"), "");
     hurry();
