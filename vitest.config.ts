@@ -12,6 +12,8 @@ const httpSuites = ["http", "http-stream", "web", "web-stream", "sessionless"].m
     testTimeout: 60_000,
     // Cheaper than processes: the suites are many small files.
     pool: "threads" as const,
+    // They share no state but the library's modules, which would be loaded anew for each file.
+    isolate: false,
     env: { PLENUM_SUITE_TRANSPORT: transport },
   },
 }));
