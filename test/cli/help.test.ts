@@ -7,7 +7,8 @@ import type { Command, OptionSpecs } from "../../packages/cli/src/command.ts";
 import { commands } from "../../packages/cli/src/commands.ts";
 import { exitMeanings } from "../../packages/cli/src/help.ts";
 import { everyOption, parseWords } from "../../packages/cli/src/parse.ts";
-import { openTerminal, type Ran, runCli } from "./stage.ts";
+import { ensureCli } from "../house/built.ts";
+import { openProgram, openTerminal, type Ran, type RunOptions, runCli, type Terminal } from "./stage.ts";
 
 const names = commands.map(({ name }) => name);
 const pages = new Map<string, Ran>();
@@ -116,13 +117,28 @@ test("without words the overview is shown, and the exit code says that nothing w
   expect(await runCli([])).toMatchObject({ code: 1, stdout: pageOf("") });
 });
 
-// A pseudo-terminal is closed 200 ms after its program has ended, read or not: on a busy machine the end of what was shown may be lost.
-describe("colours", { retry: 2 }, () => {
+/**
+ * Help at a terminal that is there until all of it was read: a pseudo-terminal is closed soon after its program has ended, and on
+ * a busy machine the end of a page would be lost.
+ */
+async function openPage(words: readonly string[], env: RunOptions["env"] = {}): Promise<Terminal> {
+  const script = '"$@"; code=$?; read -r line; exit $code';
+  const program = [process.execPath, await ensureCli(), "help", "call", ...words];
+  const terminal = openProgram("sh", ["-c", script, "sh", ...program], { env });
+  await terminal.until(/a check found problems\r?\n/);
+  terminal.type("\r");
+  return terminal;
+}
+
+/** Without what was typed to end it. */
+const toPage = (text: string): string => text.replaceAll("\r\n", "\n").replace(/\n+$/, "\n");
+
+describe("colours", () => {
   test("on a terminal, and nowhere else", async () => {
-    const terminal = await openTerminal(["help", "call"]);
+    const terminal = await openPage([]);
     expect(await terminal.exited).toBe(0);
     expect(terminal.shown).toMatch(escapes);
-    expect(terminal.text.replaceAll("\r\n", "\n")).toBe(pageOf("call"));
+    expect(toPage(terminal.text)).toBe(toPage(pageOf("call")));
   });
 
   test.each([
@@ -130,9 +146,9 @@ describe("colours", { retry: 2 }, () => {
     ["TERM=dumb", { TERM: "dumb" }, []],
     ["--no-color", {}, ["--no-color"]],
   ])("%s takes them away", async (_, env, words) => {
-    const terminal = await openTerminal(["help", "call", ...words], { env });
+    const terminal = await openPage(words, env as RunOptions["env"]);
     expect(await terminal.exited).toBe(0);
-    expect(terminal.shown.replaceAll("\r\n", "\n")).toBe(pageOf("call"));
+    expect(toPage(terminal.shown)).toBe(toPage(pageOf("call")));
   });
 
   test.each([

@@ -88,18 +88,18 @@ function toRefused(error: unknown, { code, message, rpcCode, data, cause }: Shap
     data,
     hint:
       status === 401
-        ? "Log in with plenum login TARGET, or give what lets you in: --header 'Authorization: Bearer …'."
-        : "Another login may be let in: plenum login TARGET --force. Else its owner can say why.",
+        ? "Log in with plenum login URL, or give what lets you in: --header 'Authorization: Bearer …'."
+        : "Another login may be let in: plenum login URL --force. Else its owner can say why.",
     cause: error,
   });
 }
 
 function toUnauthorized(error: unknown, { code = "", message, data }: Shape): Failure {
-  const hint = loginHints[code] ?? "plenum login TARGET --force logs in anew.";
+  const hint = loginHints[code] ?? "plenum login URL --force logs in anew.";
   return new Failure("unauthorized", message, { code, data, hint, cause: error });
 }
 
-const byClient = "Where its owner gave you a client id, log in with plenum login TARGET --client-id ID.";
+const byClient = "Where its owner gave you a client id, log in with plenum login URL --client-id ID.";
 const byToken = "Where its owner gave you a token, send it: --header 'Authorization: Bearer …'.";
 const loginHints: { readonly [code: string]: string } = {
   discovery_failed: byToken,
@@ -116,7 +116,7 @@ const mcpFailures: { readonly [code: string]: readonly [exit: Failure["exit"], h
   method_not_found: ["protocol", "plenum list TARGET shows what the server has."],
   timeout: ["unreachable", "Give it longer with --timeout SECONDS, or look at what it does with --trace."],
   unsupported_version: ["protocol", "Without --revision the newest that both sides know is taken."],
-  insufficient_scope: ["unauthorized", "plenum login TARGET asks for more."],
+  insufficient_scope: ["unauthorized", "plenum login URL asks for more."],
 };
 
 interface Shape {

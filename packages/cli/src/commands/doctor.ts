@@ -5,7 +5,7 @@ import { defineCommand } from "../command.ts";
 import type { Check } from "../doctor/check.ts";
 import type { Entry } from "../doctor/run.ts";
 import { exitCodes, Failure } from "../failure.ts";
-import type { Output } from "../output.ts";
+import { escapeControls, type Output } from "../output.ts";
 import { openTarget, revisionNames, sessionOptions } from "../session.ts";
 import { findTarget } from "../target/find.ts";
 
@@ -176,7 +176,7 @@ async function format(
   const kind = format ?? (output.isJson ? "json" : "text");
   if (kind === "json") {
     const { toJson } = await import("../doctor/report-json.ts");
-    return `${JSON.stringify(toJson(entries), undefined, 2)}\n`;
+    return `${escapeControls(JSON.stringify(toJson(entries), undefined, 2))}\n`;
   }
   if (kind === "junit") return (await import("../doctor/report-junit.ts")).formatJunit(entries, { isFailure });
   const { formatText, isUnicodeLocale } = await import("../doctor/report-text.ts");
