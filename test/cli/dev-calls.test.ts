@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Revision } from "plenum";
 import { expect, test } from "vitest";
-import { openDev, openDevHttp, toServer, until } from "./dev-stage.ts";
+import { isAlive, openDev, openDevHttp, toServer, until } from "./dev-stage.ts";
 import { fixture, runCli } from "./stage.ts";
 
 const eras: readonly Revision[] = ["2025-11-25", "2026-07-28"];
@@ -226,14 +226,6 @@ test("when it is killed, the process of the server ends by itself", async () => 
   process.kill(supervisor as number, "SIGKILL");
   await until(() => !isAlive(worker as number));
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 test.each(eras)("over HTTP handlers see the headers of the request (%s)", async (revision) => {
   const { url } = await openDevHttp({

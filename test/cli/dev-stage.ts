@@ -144,3 +144,11 @@ export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<
   }
   throw new Error(`It never came: ${look}`);
 }
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -5,16 +5,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ensureCli } from "../house/built.ts";
-import { openDev, openDevHttp, toServer, until } from "./dev-stage.ts";
+import { isAlive, openDev, openDevHttp, toServer, until } from "./dev-stage.ts";
 import { makeFolder } from "./stage.ts";
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 const blocking = toServer(
   1,

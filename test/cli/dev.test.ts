@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client, Revision } from "plenum";
 import { expect, test } from "vitest";
-import { openDev, openDevHttp, toServer, until } from "./dev-stage.ts";
+import { isAlive, openDev, openDevHttp, toServer, until } from "./dev-stage.ts";
 import { makeFolder, openTerminal } from "./stage.ts";
 
 const eras: readonly Revision[] = ["2025-11-25", "2026-07-28"];
@@ -216,14 +216,6 @@ test("a file may go and come back", async () => {
   expect((await client.callTool("version")).text).toBe("2");
 });
 
-function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
 test("at a terminal r reloads and q quits, however many processes have ended meanwhile", async () => {
   const cwd = makeFolder({
     "server.ts": toServer(1, 'process.on("exit", () => console.error("ending", process.pid));'),
@@ -235,7 +227,7 @@ test("at a terminal r reloads and q quits, however many processes have ended mea
     terminal.type("r");
     await terminal.until(new RegExp(`server\\.ts: reloaded \\(${count}\\)`));
     const [pid] = /\d+/.exec(await terminal.until(/ending \d+\D/)) ?? [];
-    await expect.poll(() => isThere(Number(pid)), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isAlive(Number(pid)), { timeout: 10_000 }).toBe(false);
   }
   terminal.type("q");
   expect(await terminal.exited).toBe(0);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { spawn as spawnTerminal } from "@lydell/node-pty";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 import { ensureCli } from "../house/built.ts";
 import { root } from "../house/source.ts";
 
@@ -48,11 +48,12 @@ function toEnvironment(env: RunOptions["env"]): { [name: string]: string } {
 }
 
 let home: string | undefined;
+afterAll(() => {
+  if (home !== undefined) rmSync(home, { recursive: true, force: true });
+});
 function emptyHome(): string {
   if (home === undefined) {
-    const made = mkdtempSync(join(tmpdir(), "plenum-home-"));
-    process.once("exit", () => rmSync(made, { recursive: true, force: true }));
-    home = made;
+    home = mkdtempSync(join(tmpdir(), "plenum-home-"));
   }
   return home;
 }

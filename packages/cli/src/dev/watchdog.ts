@@ -1,9 +1,12 @@
 // Ends a worker whose supervisor is gone and who does not notice, because its event loop is blocked: a thread of its own looks.
 import { Worker } from "node:worker_threads";
 
+/** Asked for when the process begins: a thread that comes up late may see an orphan already, and would wait for its new parent. */
+const parent = process.ppid;
+
 /** A string, not a file: it shares nothing with the rest, and loads nothing. The parent of an orphan is another, but on Windows. */
 const program = `
-const parent = process.ppid;
+const parent = ${parent};
 const isGone = () => {
   if (process.ppid !== parent) return true;
   try {
