@@ -1,29 +1,35 @@
-// The code of the command line: main.js, one file for each part that is loaded on demand, and chunks of what they share. What
-// is in node_modules stays there, the library too.
-import { chmodSync, readFileSync } from "node:fs";
-import { join, posix } from "node:path";
+// The code of the command line: the programs that are started, which load the chunks, and the chunks: one for each part that
+// is loaded on demand, and those of what they share. A chunk is a script (see packages/cli/src/start/chunks.ts). The library is
+// part of them, but for what brings packages of its own; other packages stay in node_modules.
+import { createHash } from "node:crypto";
+import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { parseAst } from "rolldown/parseAst";
 
-/** What is started: by a person, and by `plenum dev` as a process of its own. */
-const programs = ["main", "dev/worker"];
+/** What is started, by a person and by `plenum dev` as a process of its own, and the source of the chunk that it begins with. */
+const programs = { main: "main", worker: "dev/worker" };
 
 /** What Node runs in a thread of its own, one file each: it shares nothing with the others, and reads little. */
 const hooks = ["dev/extras-hooks", "load/module-hooks"];
 
-/** Of the library, what every run of the program needs, and what is a few lines without the chunks that it lies in. */
-const inlined = ["plenum/util/nearest"];
+/** Of the library, what stays where it is installed: it imports packages. */
+const apart = /^plenum\/auth\//;
 
 /**
- * What is loaded together is one file each, with what it imports: what every command starts with, and what those start with
- * that connect to a server. Reading a file and finding it takes Node longer than running what is in most of them.
+ * What is loaded together is one chunk each, with what it imports: what every command starts with, and what those start with
+ * that connect to a server, by the paths of source. Finding a file takes longer than passing over what is not used of it.
  */
 const groups = {
-  core: ["cli", "commands", "command", "failure", "output", "parse"],
-  client: [
-    ...["session", "target/find", "arguments", "content", "log-lines", "unknown-tool", "progress"],
-    "commands/call",
-  ],
+  core: /^cli\/src\/(?:cli|commands?|failure|output|parse)\.ts$/,
+  client: new RegExp(
+    [
+      /^cli\/src\/(?:session|target\/find|arguments|content|log-lines|unknown-tool|progress|commands\/call)\.ts$/,
+      /^plenum\/src\/(?:client\/(?:client|option-check|tool-hints)|protocol\/stateless\/open)\.ts$/,
+    ]
+      .map(({ source }) => source)
+      .join("|"),
+  ),
 };
 
 /** identity.ts in each who imports it: every run needs it, and it is not worth a file. A test compares it with package.json. */
@@ -36,97 +42,109 @@ const inlineVersion = (version) => ({
   },
 });
 
-/**
- * Imports of Node's own modules, as what they are worth: an import makes a module of all that each exports, and so loads what
- * Node itself loads on demand, such as streams for node:fs.
- */
-const withoutBuiltinImports = {
-  name: "without-builtin-imports",
-  renderChunk(code) {
-    let written = "";
-    let at = 0;
-    for (const { type, source, specifiers, start, end } of parseAst(code).body) {
-      if (type !== "ImportDeclaration" || !source.value.startsWith("node:")) continue;
-      const whole = specifiers.filter((one) => one.type !== "ImportSpecifier").map((one) => one.local.name);
-      const named = specifiers
-        .filter((one) => one.type === "ImportSpecifier")
-        .map(({ imported, local }) => (imported.name === local.name ? local.name : `${imported.name}: ${local.name}`));
-      const names = named.length > 0 ? [...whole, `{ ${named.join(", ")} }`] : whole;
-      const taken = names.map((name) => `const ${name} = process.getBuiltinModule("${source.value}");`);
-      written += code.slice(at, start) + taken.join(" ");
-      at = end;
+/** Every node of a syntax tree. */
+function* walk(node) {
+  if (typeof node?.type === "string") yield node;
+  for (const value of Object.values(node ?? {})) if (typeof value === "object") yield* walk(value);
+}
+
+/** What a chunk is to the loader: a function, in letters that every encoding has. */
+function toScript(code, packagesOf) {
+  let written = "";
+  let at = 0;
+  for (const { type, start, source } of walk(parseAst(code))) {
+    if (type !== "ImportExpression") continue;
+    written += `${code.slice(at, start)}__import(`;
+    at = source.start;
+  }
+  written += code.slice(at);
+  const opened = written.replace(
+    /Promise\.resolve\(\)\.then\(\(\) => require\("(\.\/[^"]+)"\)\)/g,
+    (_, id) => `__open("${id}", ${JSON.stringify(packagesOf(id.slice(2)))})`,
+  );
+  const plain = opened.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return `function (exports, require, module, __filename, __open, __import) {${plain}\n}`;
+}
+
+/** Chunks that most commands start with lie in one file: finding a file takes longer than passing over what is not used of it. */
+const startFile = "first.cjs";
+const startChunks = ["main", "rolldown-runtime", ...Object.keys(groups)].map((name) => `${name}.cjs`);
+
+const asScripts = {
+  name: "as-scripts",
+  generateBundle(_options, files) {
+    /** The packages that a chunk and those that it imports take. */
+    const packagesOf = (name, seen = new Set()) => {
+      if (seen.has(name) || name.startsWith("node:")) return [];
+      seen.add(name);
+      return files[name] ? [...new Set(files[name].imports.flatMap((id) => packagesOf(id, seen)))] : [name];
+    };
+    const scripts = Object.values(files).map((chunk) => [chunk.fileName, toScript(chunk.code, packagesOf)]);
+    const first = scripts.filter(([name]) => startChunks.includes(name));
+    if (first.length !== startChunks.length || files[startFile])
+      throw new Error(`${startFile} is to hold ${startChunks}, of: ${Object.keys(files)}`);
+    for (const [name, script] of scripts) {
+      if (startChunks.includes(name)) delete files[name];
+      else files[name].code = toFile([[name, script]]);
     }
-    return { code: written + code.slice(at), map: null };
+    this.emitFile({ type: "asset", fileName: startFile, source: toFile(first) });
   },
 };
 
-/**
- * What is loaded on demand and lies in a chunk with others has a file that only leads there. Who imports it is led to the chunk
- * itself.
- */
-const withoutDetours = {
-  name: "without-detours",
-  generateBundle(_options, files) {
-    const chunks = Object.values(files).filter((file) => file.type === "chunk");
-    const detours = new Map();
-    for (const { fileName, code, isDynamicEntry, imports, moduleIds } of chunks) {
-      if (!isDynamicEntry || moduleIds.length > 0 || imports.length !== 1) continue;
-      const [{ specifiers }] = parseAst(code).body;
-      const members = specifiers.map(({ imported, local }) => `${local.name}: chunk.${imported.name}`);
-      detours.set(fileName, { to: imports[0], members: members.join(", ") });
-      delete files[fileName];
-    }
-    for (const chunk of chunks) {
-      const folder = posix.dirname(chunk.fileName);
-      chunk.code = chunk.code.replace(/\bimport\("(\.[^"]+)"\)/g, (whole, path) => {
-        const detour = detours.get(posix.join(folder, path));
-        if (!detour) return whole;
-        const to = posix.relative(folder, detour.to);
-        return `import("${to.startsWith(".") ? to : `./${to}`}").then((chunk) => ({ ${detour.members} }))`;
-      });
-    }
-  },
-};
+/** What the loader reads: the chunks in it by their names. */
+function toFile(scripts) {
+  return `({\n${scripts.map(([name, script]) => `"./${name}": ${script}`).join(",\n")}\n})`;
+}
 
 /** Writes the code of packages/cli into a folder beside its dist. Throws when it cannot be bundled. */
 export async function bundleCli(folder, outDir) {
-  const together = Object.entries(groups).map(([name, files], at) => ({
+  const together = Object.entries(groups).map(([name, paths], at) => ({
     name,
     // What both need is in the first.
     priority: -1 - at,
-    test: (id) => files.some((file) => id === join(folder, "src", `${file}.ts`)),
+    test: (id) => paths.test(relative(dirname(folder), id).replaceAll(sep, "/")),
   }));
-  await write(folder, outDir, programs, { groups: together });
-  for (const name of hooks) await write(folder, outDir, [name], false);
-  chmodSync(join(outDir, "main.js"), 0o755);
+  const chunks = join(outDir, "chunks");
+  await write(folder, chunks, programs, { format: "cjs", plugins: [asScripts], groups: together });
+  const digest = createHash("sha256");
+  for (const name of readdirSync(chunks).sort()) digest.update(name).update(readFileSync(join(chunks, name)));
+  const define = {
+    buildId: JSON.stringify(digest.digest("hex").slice(0, 16)),
+    startFile: JSON.stringify(startFile),
+    startChunks: JSON.stringify(startChunks.map((name) => `./${name}`)),
+  };
+  for (const name of Object.keys(programs))
+    await write(folder, outDir, { [name]: `start/${name}` }, { format: "cjs", define });
+  for (const name of hooks) await write(folder, outDir, { [name]: name }, { format: "esm" });
+  chmodSync(join(outDir, "main.cjs"), 0o755);
 }
 
-async function write(folder, outDir, names, codeSplitting) {
+async function write(folder, dir, inputs, { format, plugins = [], groups: together, define = {} }) {
   const { version, dependencies, optionalDependencies } = JSON.parse(
     readFileSync(join(folder, "package.json"), "utf8"),
   );
-  const packages = Object.keys({ ...dependencies, ...optionalDependencies });
+  const packages = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => name !== "plenum");
   const bundled = await rolldown({
-    input: Object.fromEntries(names.map((name) => [name, join(folder, "src", `${name}.ts`)])),
+    input: Object.fromEntries(Object.entries(inputs).map(([name, file]) => [name, join(folder, "src", `${file}.ts`)])),
     cwd: folder,
     platform: "node",
     external: (id) =>
-      !inlined.includes(id) &&
-      (id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`))),
+      id.startsWith("node:") || apart.test(id) || packages.some((name) => id === name || id.startsWith(`${name}/`)),
     resolve: { conditionNames: ["plenum-source", "import", "node"] },
-    transform: { target: "node20" },
+    transform: { target: "node20", define },
     // Node calls what hooks export; and what is loaded on demand may export more than it says.
     preserveEntrySignatures: "allow-extension",
-    plugins: [inlineVersion(version), withoutBuiltinImports, withoutDetours],
+    plugins: [inlineVersion(version), ...plugins],
   });
+  const ending = format === "cjs" ? "cjs" : "js";
   try {
     await bundled.write({
-      dir: outDir,
-      format: "esm",
-      entryFileNames: "[name].js",
-      chunkFileNames: "chunks/[name].js",
+      dir,
+      format,
+      entryFileNames: `[name].${ending}`,
+      chunkFileNames: `[name].${ending}`,
       minify: false,
-      codeSplitting,
+      codeSplitting: together ? { groups: together } : false,
       sourcemap: false,
       comments: { legal: false, annotation: false, jsdoc: false },
     });

@@ -1,5 +1,6 @@
 // Servers that files export: TypeScript of every kind, which export, which library, and what is said of files that are not as they should be.
-import { spawnSync } from "node:child_process";
+import { fork } from "node:child_process";
+import { on } from "node:events";
 import {
   chmodSync,
   cpSync,
@@ -11,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { ensureCli } from "../house/built.ts";
 import { root } from "../house/source.ts";
 import { fixture, makeFolder, type RunOptions, runCli } from "./stage.ts";
@@ -315,15 +316,8 @@ test("a file that is not there, and a folder", async () => {
 });
 
 test("every file of the server's own is told of, also those that do not compile, and none of packages", async () => {
-  const chunks = join(await ensureCli(), "..", "chunks");
-  // The bundler may give what a chunk exports another name.
-  const [chunk = "", [, exported = "loadServer"] = []] =
-    readdirSync(chunks)
-      .map(
-        (name) =>
-          [name, /^export \{.*?\bloadServer(?: as (\w+))?\b/m.exec(readFileSync(join(chunks, name), "utf8"))] as const,
-      )
-      .flatMap(([name, match]) => (match ? [[name, match] as const] : []))[0] ?? [];
+  // As `plenum dev` is told.
+  const program = join(await ensureCli(), "..", "worker.cjs");
   const folder = makeFolder({
     "server.ts": saying(
       "1",
@@ -333,25 +327,28 @@ test("every file of the server's own is told of, also those that do not compile,
     "b.json": "1",
     "c.mjs": "",
     "later.ts": "const = 1;",
-    "watch.mjs": `import { ${exported} as loadServer } from ${JSON.stringify(join(chunks, chunk))};
-const path = process.argv[2];
-const files = new Set();
-const failed = await loadServer({ kind: "file", name: "server.ts", path, exportName: undefined }, { onFile: (file) => files.add(file) }).then(() => false, () => true);
-console.log(JSON.stringify({ failed, files: [...files].sort() }));`,
   });
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(join(root, "node_modules", "zod"), join(folder, "node_modules", "zod"));
-  const watch = (env: { readonly [name: string]: string }): unknown => {
-    const args = [join(folder, "watch.mjs"), join(folder, "server.ts")];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { env: { ...process.env, ...env }, encoding: "utf8" });
-    expect(stderr).toBe("");
-    const { failed, files } = JSON.parse(stdout) as { failed: boolean; files: string[] };
+  const watch = async (env: { readonly [name: string]: string }): Promise<unknown> => {
+    const worker = fork(program, [], { env: { ...process.env, ...env }, execArgv: [], silent: true });
+    onTestFinished(() => void worker.kill("SIGKILL"));
+    const spec = { kind: "file", name: "server.ts", path: join(folder, "server.ts"), exportName: undefined };
+    worker.send({ type: "load", spec, methods: [], extras: undefined });
     const own = realpathSync(folder);
-    return { failed, files: files.filter((file) => file.startsWith(own)).map((file) => file.slice(own.length + 1)) };
+    const files = new Set<string>();
+    for await (const [texts] of on(worker, "message") as AsyncIterable<[readonly string[]]>) {
+      for (const report of texts.map((text) => JSON.parse(text) as { type: string; path: string })) {
+        if (report.type === "file" && report.path.startsWith(own)) files.add(report.path.slice(own.length + 1));
+        if (report.type === "ready" || report.type === "failed")
+          return { failed: report.type === "failed", files: [...files].sort() };
+      }
+    }
+    throw new Error("it ended without a word");
   };
   const files = ["a.ts", "b.json", "c.mjs", "server.ts"];
-  expect(watch({})).toEqual({ failed: false, files });
-  expect(watch({ LATER: "1" })).toEqual({ failed: true, files: [...files, "later.ts"].sort() });
+  expect(await watch({})).toEqual({ failed: false, files });
+  expect(await watch({ LATER: "1" })).toEqual({ failed: true, files: [...files, "later.ts"].sort() });
 });
 
 test("the server of the fixture, whose library is beside it", async () => {

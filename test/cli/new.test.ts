@@ -48,7 +48,7 @@ async function install(folder: string): Promise<void> {
   }
   linkAll(join(root, "node_modules"), installed);
   mkdirSync(join(installed, ".bin"));
-  const bins = { plenum: "@plenum/cli/dist/main.js", tsc: "typescript/bin/tsc", tsx: "tsx/dist/cli.mjs" };
+  const bins = { plenum: "@plenum/cli/dist/main.cjs", tsc: "typescript/bin/tsc", tsx: "tsx/dist/cli.mjs" };
   for (const [name, path] of Object.entries(bins)) symlinkSync(join("..", path), join(installed, ".bin", name));
 }
 
@@ -112,7 +112,7 @@ describe("what it writes works as it is", () => {
 
 function runNpx(cwd: string, ...words: string[]): Promise<{ stdout: string }> {
   const env = { PATH: process.env.PATH ?? "" };
-  return run(process.execPath, [join(home, "node_modules", "@plenum", "cli", "dist", "main.js"), ...words], {
+  return run(process.execPath, [join(home, "node_modules", "@plenum", "cli", "dist", "main.cjs"), ...words], {
     cwd,
     env,
   });

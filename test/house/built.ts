@@ -19,7 +19,9 @@ function listSources(folder: string): string[] {
 function isFresh(folder: string, scripts: readonly string[]): boolean {
   const dist = join(folder, "dist");
   const timeOf = (path: string): number => statSync(path).mtimeMs;
-  const made = Math.min(...listFiles(dist, ".js").map((path) => timeOf(join(dist, path))));
+  const made = Math.min(
+    ...[".js", ".cjs"].flatMap((ending) => listFiles(dist, ending)).map((path) => timeOf(join(dist, path))),
+  );
   const own = ["build.mjs", ...scripts].map((name) => join(root, "scripts", name));
   return [...listSources(folder), ...own, join(folder, "package.json")].every((path) => timeOf(path) <= made);
 }
@@ -47,7 +49,7 @@ export function ensureBuilt(): Promise<void> {
 export async function ensureCli(): Promise<string> {
   await ensureBuilt();
   await ensure("build-cli.lock", () => isFresh(cliFolder, ["bundle-cli.mjs"]), buildCli);
-  return join(cliFolder, "dist", "main.js");
+  return join(cliFolder, "dist", "main.cjs");
 }
 
 async function ensure(name: string, look: () => boolean, make: () => Promise<boolean>): Promise<void> {

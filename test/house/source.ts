@@ -23,7 +23,7 @@ export interface Source {
  * Where a package is loaded that applications may have: its name is no literal, so that bundlers leave it alone. And where the
  * command line loads the files of its users.
  */
-const computed = /(^|\/)protocol\/trace\.[jt]s$|^load\/|^dev\//;
+const computed = /(^|\/)protocol\/trace\.[jt]s$|^load\/|^dev\/|^start\//;
 
 /** Parses one file. Throws on a syntax error, and on a dynamic import whose target is computed. */
 export function readSource(path: string, text: string): Source {

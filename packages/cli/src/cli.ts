@@ -5,6 +5,7 @@ import { commands } from "./commands.ts";
 import { exitCodes, Failure } from "./failure.ts";
 import { createOutput, type Output } from "./output.ts";
 import { parseWords } from "./parse.ts";
+import { onBrokenStdout, streamsWritten } from "./streams.ts";
 
 /** Ends the process with the exit code when all is written: what a file that was loaded left running would keep it alive. */
 export async function runCli(words: readonly string[]): Promise<void> {
@@ -19,11 +20,17 @@ export async function runCli(words: readonly string[]): Promise<void> {
   if (has("--no-color")) process.env.NO_COLOR = "1";
   const interrupt = watchSignals();
   // A reader that has gone away, such as `head`, is no error.
-  process.stdout.on("error", () => process.exit(process.exitCode ?? exitCodes.ok));
+  onBrokenStdout(() => process.exit(process.exitCode ?? exitCodes.ok));
   // Of code that a file brings, and of ours: nobody waits for it any more, and a stack is for --debug.
   const onUncaught = async (error: unknown): Promise<void> => {
-    const { showFailure } = await import("./show-failure.ts");
-    process.exit(showFailure(error, output, has("--debug")));
+    try {
+      const { showFailure } = await import("./show-failure.ts");
+      process.exit(showFailure(error, output, has("--debug")));
+    } catch {
+      // Not to be told by another exception, which would come here again.
+      process.stderr.write(`error: ${error}\n`);
+      process.exit(exitCodes.usage);
+    }
   };
   process.on("uncaughtException", onUncaught);
   try {
@@ -35,15 +42,8 @@ export async function runCli(words: readonly string[]): Promise<void> {
   } finally {
     interrupt.stop();
   }
-  await Promise.all([process.stdout, process.stderr].map(isWritten));
+  await streamsWritten();
   process.exit();
-}
-
-function isWritten(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => {
-    if (stream.writableLength === 0) resolve();
-    else stream.write("", () => resolve());
-  });
 }
 
 function endOf(words: readonly string[]): number {

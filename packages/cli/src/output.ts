@@ -1,6 +1,7 @@
 // Where a command's words go: results to stdout, everything else that people read to stderr. With --json stdout has envelopes,
 // one a line: { "ok": true, "result": … }, { "ok": false, "error": … } or, of commands that go on, { "event": … }.
 import { styleText } from "node:util";
+import { isTerminal, print, printNote } from "./streams.ts";
 
 type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
@@ -50,16 +51,16 @@ export interface OutputOptions {
 }
 
 /** Colours as asked for, else by the environment, else on terminals alone. NO_COLOR counts when it is not empty. */
-function hasColors(stream: NodeJS.WriteStream, color: boolean | undefined): boolean {
+function hasColors(name: "stdout" | "stderr", color: boolean | undefined): boolean {
   if (color !== undefined) return color;
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
   if (NO_COLOR) return false;
   if (FORCE_COLOR !== undefined) return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
-  return stream.isTTY === true && TERM !== "dumb";
+  return TERM !== "dumb" && isTerminal(name);
 }
 
-function createPaint(stream: NodeJS.WriteStream, color: boolean | undefined): Paint {
-  const isPainted = hasColors(stream, color);
+function createPaint(name: "stdout" | "stderr", color: boolean | undefined): Paint {
+  const isPainted = hasColors(name, color);
   // It looks at the environment by itself, in its own way.
   return (style, text) => (isPainted && text ? styleText(style, text, { validateStream: false }) : text);
 }
@@ -94,13 +95,10 @@ export function formatJson(value: object): string {
 }
 
 export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output {
-  const { stdout, stderr } = process;
-  // What a server's file prints is kept from stdout by replacing its `write`; results still go there.
-  const print = stdout.write.bind(stdout) as (text: string | Uint8Array) => boolean;
-  const isTerminal = stderr.isTTY === true;
+  const isTerminalNote = isTerminal("stderr");
   let statusLength = 0;
   const clearStatus = (): void => {
-    if (statusLength > 0) stderr.write(`\r${" ".repeat(statusLength)}\r`);
+    if (statusLength > 0) printNote(`\r${" ".repeat(statusLength)}\r`);
     statusLength = 0;
   };
   const line = (text: string): void => {
@@ -114,17 +112,17 @@ export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output 
   const people = (text: string): void => {
     clearStatus();
     if (waiting) waiting.push(text);
-    else stderr.write(`${text}\n`);
+    else printNote(`${text}\n`);
   };
-  const paintNote = createPaint(stderr, color);
+  const paintNote = createPaint("stderr", color);
   return {
     isJson,
-    isTerminal,
+    isTerminal: isTerminalNote,
     // Looked at when it is asked for: making stdin takes time that most runs need not spend.
     get canAsk() {
-      return isTerminal && !isJson && process.stdin.isTTY === true;
+      return isTerminalNote && !isJson && process.stdin.isTTY === true;
     },
-    paint: createPaint(stdout, color),
+    paint: createPaint("stdout", color),
     paintNote,
     result: (value, text) => (isJson ? envelope({ ok: true, result: value ?? null }) : line(text)),
     badResult: (value, text, error) => (isJson ? envelope({ ok: false, result: value, error }) : line(text)),
@@ -138,12 +136,12 @@ export function createOutput({ isJson, isQuiet, color }: OutputOptions): Output 
       print(text);
     },
     status(text) {
-      if (!isTerminal || isQuiet || isJson) return;
+      if (!isTerminalNote || isQuiet || isJson) return;
       clearStatus();
       if (text === undefined || waiting) return;
-      const room = Math.max(20, stderr.columns || 80) - 1;
+      const room = Math.max(20, process.stderr.columns || 80) - 1;
       const shown = text.length > room ? `${text.slice(0, room - 1)}…` : text;
-      stderr.write(shown);
+      printNote(shown);
       statusLength = shown.length;
     },
     alone(run) {

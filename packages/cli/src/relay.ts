@@ -3,7 +3,7 @@
 import type { Channel, RequestId } from "plenum";
 import { createStreamChannel } from "plenum/stdio/channel";
 import type { Incoming, Message, Single } from "plenum/tap";
-import { undivertedStdout } from "./load/stdout.ts";
+import { undivertedStdout } from "./streams.ts";
 
 export interface RelayHooks {
   /** What could not be passed on, for people. */

@@ -1,12 +1,13 @@
 // A connection to a TARGET, for the commands that are clients: options that they share, and opening and closing.
-import type { Client, ClientOptions, Revision, Target } from "plenum";
+import { type Client, type ClientOptions, connect, type Revision, type Target } from "plenum";
+import { memoryTarget } from "plenum/memory";
 import { createAnswers } from "./ask/answers.ts";
 import type { Invocation, OptionSpecs, OptionValues } from "./command.ts";
 import { exitCodes, Failure } from "./failure.ts";
 import { version } from "./identity.ts";
 import { loadServer } from "./load/server.ts";
-import { divertStdout } from "./load/stdout.ts";
 import { toHarmless } from "./output.ts";
+import { divertStdout } from "./streams.ts";
 import { findTarget } from "./target/find.ts";
 import { secretsOf } from "./target/secrets.ts";
 import type { FileSpec, TargetSpec } from "./target/spec.ts";
@@ -76,10 +77,8 @@ export interface Session {
   readonly spec: TargetSpec;
 }
 
-/** What opening a session needs: a target, and the `connect` of the library that it belongs to. */
 export interface Opened {
   readonly target: Target;
-  readonly connect: typeof import("plenum").connect;
   /** Ends what was loaded for it, after the client. */
   close(): Promise<void>;
 }
@@ -104,13 +103,11 @@ export async function withSession<T>(
   const unanswered = createUnanswered();
   const warnings = createWarnings(output, spec);
   try {
-    // A server is connected to as it is, unless its messages are looked at: a target for it would be one more thing to load.
-    const isPlain = spec.kind === "file" && !options.trace;
-    const opened = isPlain ? await openServer(spec) : await openTarget(spec, invocation);
+    const opened = await openTarget(spec, invocation);
     try {
       const asked = await toClientOptions(invocation, spec, unanswered.onFailure);
       const { onWarning } = warnings;
-      const client = await opened.connect(opened.target, { ...asked, onWarning, ...more });
+      const client = await connect(opened.target, { ...asked, onWarning, ...more });
       isConnected();
       try {
         return await Promise.race([run({ client, spec }), unanswered.failed]);
@@ -159,10 +156,10 @@ export async function openTarget(
   spec: TargetSpec,
   { options, output }: Pick<SessionInvocation, "output"> & { readonly options: TargetOpening },
 ): Promise<Opened> {
-  const { target, connect, close } = await toTarget(spec, options, output);
-  if (!options.trace) return { target, connect, close };
+  const { target, close } = await toTarget(spec, options, output);
+  if (!options.trace) return { target, close };
   const [{ tapTarget }, { createTrace }] = await Promise.all([import("plenum/tap"), import("./trace.ts")]);
-  return { target: tapTarget(target, createTrace(output, secretsOf(spec))), connect, close };
+  return { target: tapTarget(target, createTrace(output, secretsOf(spec))), close };
 }
 
 const nothing = async (): Promise<void> => {};
@@ -176,16 +173,16 @@ function tellEarlyEnd({ name, path }: FileSpec): void {
   );
 }
 
-/** The server that a file exports, for the `connect` of its own library. What it prints does not go to stdout until it is closed. */
-async function openServer(spec: FileSpec) {
+/** The server that a file exports. What it prints does not go to stdout until it is closed. */
+async function openServer(spec: FileSpec): Promise<Opened> {
   const release = divertStdout();
   process.once("exit", () => tellEarlyEnd(spec));
-  const { server, library } = await loadServer(spec);
+  const { server } = await loadServer(spec);
   const close = async (): Promise<void> => {
     await server.close?.();
     release();
   };
-  return { target: server, library, connect: library.connect, close };
+  return { target: memoryTarget(server), close };
 }
 
 async function toTarget(
@@ -193,21 +190,12 @@ async function toTarget(
   { stderr: showsStderr }: TargetOpening,
   output: SessionInvocation["output"],
 ): Promise<Opened> {
-  if (spec.kind === "file") {
-    const { target: server, library, connect, close } = await openServer(spec);
-    const { memoryTarget } = await library.import<typeof import("plenum/memory")>("plenum/memory");
-    return { target: memoryTarget(server), connect, close };
-  }
-  const { connect } = await import("plenum");
+  if (spec.kind === "file") return openServer(spec);
   if (spec.kind === "command") {
     const { command, args, env, cwd } = spec;
     const { stdioTarget } = await import("plenum/stdio/client");
     const stderr = showsStderr ? (text: string) => output.note(toHarmless(text.trimEnd())) : "capture";
-    return {
-      connect,
-      close: nothing,
-      target: stdioTarget({ command, args, env, stderr, ...(cwd !== undefined && { cwd }) }),
-    };
+    return { target: stdioTarget({ command, args, env, stderr, ...(cwd !== undefined && { cwd }) }), close: nothing };
   }
   const [{ httpTarget }, { createSessionAuth }] = await Promise.all([
     import("plenum/http/client"),
@@ -215,7 +203,7 @@ async function toTarget(
   ]);
   const { url, headers } = spec;
   const auth = await createSessionAuth(spec, output);
-  return { connect, close: nothing, target: httpTarget({ url, headers, ...(auth && { auth }) }) };
+  return { target: httpTarget({ url, headers, ...(auth && { auth }) }), close: nothing };
 }
 
 /**

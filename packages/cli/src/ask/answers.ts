@@ -1,6 +1,13 @@
 // What a server asks while a command runs: forms, pages to visit, a model's answer. By --answer, --yes, --decline and --cancel, else
 // in the terminal. Where there is neither, the server is not told that it could ask: it can then do without, or say what it lacks.
-import type { AnswerContext, ClientOptions, ElicitForm, ElicitPage, SampleRequest } from "plenum";
+import {
+  type AnswerContext,
+  type ClientOptions,
+  type ElicitForm,
+  type ElicitPage,
+  type SampleRequest,
+  userRejected,
+} from "plenum";
 import { Failure } from "../failure.ts";
 import { type Output, toHarmless } from "../output.ts";
 import { type Asked, parseGiven } from "./given.ts";
@@ -71,7 +78,6 @@ function createRefusals(action: Refusal, output: Output): Answers {
     onElicit: refuse,
     onElicitUrl: refuse,
     async onSample() {
-      const { userRejected } = await import("plenum");
       output.note(`The server asks for the answer of a model (--${action})`);
       throw userRejected();
     },

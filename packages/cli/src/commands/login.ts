@@ -1,4 +1,5 @@
 // `plenum login`: leave to call a server, from who gives it, kept for the calls to come.
+import { connect } from "plenum";
 import type { Granted, Redirect } from "plenum/auth/client";
 import { hasAuthorization } from "../auth/session-auth.ts";
 import { defineCommand, type Invocation, type OptionSpecs } from "../command.ts";
@@ -95,8 +96,7 @@ interface LoggedIn {
 
 async function logIn(spec: UrlSpec, invocation: Invocation<typeof options>): Promise<LoggedIn> {
   const { options: given, output, signal } = invocation;
-  const [{ connect }, { httpTarget }, { openLogin }, { version }] = await Promise.all([
-    import("plenum"),
+  const [{ httpTarget }, { openLogin }, { version }] = await Promise.all([
     import("plenum/http/client"),
     import("../auth/login.ts"),
     import("../identity.ts"),

@@ -3,6 +3,7 @@ import { defineCommand } from "../command.ts";
 import { dataOfContents, forceOption, formatContents, savePieces } from "../content.ts";
 import { Failure } from "../failure.ts";
 import { sessionOptions, withSession } from "../session.ts";
+import { isTerminal } from "../streams.ts";
 
 export const command = defineCommand({
   name: "read",
@@ -38,7 +39,7 @@ export const command = defineCommand({
       if (options.output !== undefined) {
         const saved = savePieces(contents.map(dataOfContents), options.output, options.force);
         output.result({ ...result, saved }, saved.join("\n"));
-      } else if (output.isJson || process.stdout.isTTY) output.result(result, contents.map(formatContents).join("\n"));
+      } else if (output.isJson || isTerminal("stdout")) output.result(result, contents.map(formatContents).join("\n"));
       // Byte for byte, so that it can be piped on.
       else for (const one of contents) output.raw(dataOfContents(one).data);
     });

@@ -9,6 +9,7 @@ import { toServeFailure } from "../load/serve-failure.ts";
 import { serveOrFail } from "../load/served-already.ts";
 import type { LoadedServer } from "../load/server.ts";
 import { toHarmless } from "../output.ts";
+import { divertStdout } from "../streams.ts";
 import type { FileSpec } from "../target/spec.ts";
 
 const options = {
@@ -92,10 +93,7 @@ async function runStdio(spec: FileSpec, { output, signal }: RunInvocation): Prom
 
 /** What the file prints goes to stderr until `release` is called. */
 async function load(spec: FileSpec, signal: AbortSignal): Promise<LoadedServer & { release(): void }> {
-  const [{ loadServer }, { divertStdout }] = await Promise.all([
-    import("../load/server.ts"),
-    import("../load/stdout.ts"),
-  ]);
+  const { loadServer } = await import("../load/server.ts");
   const release = divertStdout();
   const loaded = await loadServer(spec);
   signal.throwIfAborted();

@@ -1,6 +1,6 @@
 // The process that ask-server.ts starts: connects to the server, writes what it has as one line of JSON, and ends.
 import { readFileSync, writeSync } from "node:fs";
-import type { Client, JsonObject, Target } from "plenum";
+import { type Client, connect, type JsonObject, type Target } from "plenum";
 import { version } from "../identity.ts";
 import { createOutput } from "../output.ts";
 import { listTypes, resolveSchema } from "../schema-look.ts";
@@ -33,22 +33,20 @@ function writeAll(text: string): void {
 }
 
 async function findNames({ kind, target, headers }: Question): Promise<ServerNames> {
-  const { connect, target: opened } = await open(target, headers);
-  const client = await connect(opened, { info: { name: "plenum-cli", version } });
+  const client = await connect(await open(target, headers), { info: { name: "plenum-cli", version } });
   return listOf[kind](client);
 }
 
-type Connect = typeof import("plenum").connect;
-
-async function open(text: string, header: readonly string[]): Promise<{ connect: Connect; target: Target }> {
+async function open(text: string, header: readonly string[]): Promise<Target> {
   const spec = await findTarget(text, undefined, { header, env: [], cwd: undefined });
   if (spec.kind === "url") {
     // Without authorization: nobody who presses a key wants a browser to open.
-    const [{ connect }, { httpTarget }] = await Promise.all([import("plenum"), import("plenum/http/client")]);
-    return { connect, target: httpTarget({ url: spec.url, headers: spec.headers }) };
+    const { httpTarget } = await import("plenum/http/client");
+    return httpTarget({ url: spec.url, headers: spec.headers });
   }
   const output = createOutput({ isJson: false, isQuiet: true, color: false });
-  return openTarget(spec, { options: { stderr: false, trace: false }, output });
+  const { target } = await openTarget(spec, { options: { stderr: false, trace: false }, output });
+  return target;
 }
 
 const listOf: { readonly [K in NameKind]: (client: Client) => Promise<ServerNames> } = {

@@ -61,8 +61,8 @@ interface Open {
   readonly steps: Map<number, (outcome: Extract<Report, { type: "ran" }>["outcome"]) => void>;
 }
 
-/** Chunks and the room itself lie equally deep: the worker's program is found from both. */
-const program = new URL("../dev/worker.js", import.meta.url);
+/** Seen from the folder of the chunks. */
+const program = new URL("../worker.cjs", import.meta.url);
 
 /** Those that run. One whose event loop is blocked does not notice that we are gone. */
 const running = new Set<ChildProcess>();

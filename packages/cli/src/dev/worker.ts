@@ -5,6 +5,7 @@ import { register } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Failure } from "../failure.ts";
+import { importInstalled } from "../load/library.ts";
 import { watchMishaps } from "../load/mishaps.ts";
 import { serveOrFail } from "../load/served-already.ts";
 import { ensureHooks, type LoadedServer, loadServer } from "../load/server.ts";
@@ -29,7 +30,7 @@ interface Served {
 const hooks = new URL("../dev/extras-hooks.js", import.meta.url);
 
 /** What loading takes whatever the file is, done ahead: most files use the library that we use. */
-const warm = import("plenum").then(ensureHooks);
+const warm = importInstalled("plenum").then(ensureHooks);
 
 /** How long closing may take, with what the server disposes of. */
 const closingMs = 3000;

@@ -52,7 +52,7 @@ export interface Ground {
   close(): Promise<void>;
 }
 
-export interface GroundOptions extends Omit<VisitOptions, "revision" | "connect"> {
+export interface GroundOptions extends Omit<VisitOptions, "revision"> {
   /** Speak this and no other. */
   readonly pinned: Revision | undefined;
   readonly spec: TargetSpec;
@@ -69,8 +69,7 @@ export interface GroundOptions extends Omit<VisitOptions, "revision" | "connect"
 export async function createGround(options: GroundOptions): Promise<Ground> {
   const { spec, opened, signal, revisions, onProgress } = options;
   const closings: Promise<unknown>[] = [];
-  const begin = (revision: Revision | undefined): Attempt =>
-    beginVisit(opened.target, { ...options, revision, connect: opened.connect });
+  const begin = (revision: Revision | undefined): Attempt => beginVisit(opened.target, { ...options, revision });
   const stay = async (asked: Revision | undefined): Promise<Stay> => {
     const { record, opened: opening } = begin(asked);
     try {

@@ -1,6 +1,14 @@
 // One connection to the server that is looked at: the library's client opens it, all that passes is kept, and requests are
 // sent by hand beside it, right or wrong. The client lets answers pass that it does not wait for.
-import type { Channel, Client, ClientOptions, JsonObject, Revision, Target } from "plenum";
+import {
+  type Channel,
+  type Client,
+  type ClientOptions,
+  connect,
+  type JsonObject,
+  type Revision,
+  type Target,
+} from "plenum";
 import { type Message, type Single, type TapEvent, tapChannel } from "plenum/tap";
 
 export type Answer =
@@ -68,7 +76,6 @@ export interface Visit extends Account {
 }
 
 export interface VisitOptions {
-  readonly connect: typeof import("plenum").connect;
   readonly client: ClientOptions;
   /** Undefined: what both sides agree on. */
   readonly revision: Revision | undefined;
@@ -144,15 +151,13 @@ export function beginVisit(target: Target, options: VisitOptions): Attempt {
       else channel.send(message as unknown as Message);
     });
   const { revision } = options;
-  const opened = options
-    .connect(watched, {
-      ...options.client,
-      ...(revision !== undefined && { revision }),
-      restart: false,
-      // What it would warn of is looked for by the checks.
-      onWarning: () => {},
-    })
-    .then((client) => createVisit(record, client, askBy));
+  const opened = connect(watched, {
+    ...options.client,
+    ...(revision !== undefined && { revision }),
+    restart: false,
+    // What it would warn of is looked for by the checks.
+    onWarning: () => {},
+  }).then((client) => createVisit(record, client, askBy));
   return { record, opened };
 }
 

@@ -1,33 +1,40 @@
 // The library as a file sees it: the copy of `plenum` that its own imports lead to, else ours.
 import { constants, Script } from "node:vm";
-import type { connect } from "plenum";
 import { isNotFound } from "./resolution.ts";
 
 /** The library as the file sees it. Its classes are those that the server's errors are made of. */
 export interface OwnLibrary {
-  connect: typeof connect;
   /** An export path of it: `"plenum/stdio"`. Falls back to ours where the file has none. */
   import<T>(path: string): Promise<T>;
 }
 
 /** @param url that the file was imported by */
-export async function openLibrary(url: string): Promise<OwnLibrary> {
-  // Code that Node takes for a part of the file: the only way to import as the file does, hooks and conditions included.
-  const importFrom = new Script("(path) => import(path)", {
+export function openLibrary(url: string): OwnLibrary {
+  let importFrom: ((path: string) => Promise<unknown>) | undefined;
+  return {
+    async import<T>(path: string): Promise<T> {
+      importFrom ??= createImport(url);
+      try {
+        return (await withoutWarnings(() => importFrom?.(path))) as T;
+      } catch (error) {
+        if (!isMissing(error, path)) throw error;
+        return importInstalled(path);
+      }
+    },
+  };
+}
+
+/** An import by code that Node takes for a part of the file: the only way to import as the file does, hooks and conditions included. */
+function createImport(url: string): (path: string) => Promise<unknown> {
+  return new Script("(path) => import(path)", {
     filename: url,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  }).runInThisContext() as (path: string) => Promise<unknown>;
+  }).runInThisContext();
+}
 
-  async function importOwn<T>(path: string): Promise<T> {
-    try {
-      return (await withoutWarnings(() => importFrom(path))) as T;
-    } catch (error) {
-      if (!isMissing(error, path)) throw error;
-      return (await import(path)) as T;
-    }
-  }
-  const { connect } = await importOwn<typeof import("plenum")>("plenum");
-  return { connect, import: importOwn };
+/** The library that is installed with this program, not the copy that is part of it: for files that have none of their own. */
+export function importInstalled<T>(path: string): Promise<T> {
+  return import(path);
 }
 
 /** Node 20 and 22 warn, in the turn of the import, that this way of importing may change. It is no concern of a user's. */

@@ -28,7 +28,7 @@ export async function loadServer(spec: FileSpec, { onFile }: LoadOptions = {}): 
   if (onFile) (await ensureHooks()).addFileListener(onFile);
   try {
     const { exports, url } = await importFile(realpathSync(spec.path));
-    return { server: findServer(exports, spec), library: await openLibrary(url) };
+    return { server: findServer(exports, spec), library: openLibrary(url) };
   } catch (error) {
     const { toLoadFailure } = await import("./load-failure.ts");
     throw await toLoadFailure(error, spec);

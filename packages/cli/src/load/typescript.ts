@@ -1,9 +1,10 @@
 // TypeScript to what Node runs: types away; enums, parameter properties, decorators and JSX as code. Made once per text, then
 // taken from the cache. Used by the hooks of both kinds, in this thread and in another.
+import { createHash } from "node:crypto";
 import { basename, extname } from "node:path";
 import type { transformSync } from "oxc-transform";
 import { version } from "../identity.ts";
-import { openCache, type TextCache, toKey } from "./cache.ts";
+import { type Cache, openCache } from "../start/cache.ts";
 import { formatPlace } from "./place.ts";
 
 export interface RunnableModule {
@@ -14,7 +15,8 @@ export interface RunnableModule {
 /** The code of the errors that are thrown for what is no TypeScript: their message is for people. */
 export const syntaxErrorCode = "PLENUM_SYNTAX";
 
-let cache: TextCache | undefined;
+let cache: Cache | undefined;
+const cacheOptions = { maxEntries: 2000 };
 
 /** The dependency that transforms has an exact version, so ours stands for both. */
 function keyOf(path: string, text: string): string {
@@ -22,10 +24,18 @@ function keyOf(path: string, text: string): string {
   return toKey(version, basename(path), text);
 }
 
+/** A digest of all parts. */
+export function toKey(...parts: readonly string[]): string {
+  const hash = createHash("sha256");
+  // The lengths keep ("ab", "c") apart from ("a", "bc").
+  for (const part of parts) hash.update(`${part.length}:`).update(part);
+  return hash.digest("hex");
+}
+
 /** What was made of this text before, if it was. */
 export function findTransformed(path: string, text: string): RunnableModule | undefined {
-  cache ??= openCache("typescript");
-  const source = cache.get(keyOf(path, text));
+  cache ??= openCache("typescript", cacheOptions);
+  const source = cache.get(keyOf(path, text))?.toString();
   return source === undefined ? undefined : { format: formatOf(path, source), source };
 }
 
@@ -53,7 +63,7 @@ export function transform(path: string, text: string, run: typeof transformSync)
     throw toSyntaxError(problem, 'Write import x = require("x") and export =, or name the file .mts.');
   }
   const source = `${body}${toInlineMap(map)}`;
-  cache ??= openCache("typescript");
+  cache ??= openCache("typescript", cacheOptions);
   cache.set(keyOf(path, text), source);
   return { format: formatOf(path, source), source };
 }

@@ -78,6 +78,21 @@ export interface McpErrorOptions {
   readonly cause?: unknown;
 }
 
+/**
+ * Makes `instanceof` know an error by a mark that every copy of the library sets: an installation may have several, and what
+ * one throws another catches. Of a class that extends it, as ever, by its prototype.
+ */
+function markClass(type: typeof McpError | typeof ToolError, name: string): void {
+  const mark = Symbol.for(`plenum.${name}`);
+  Object.defineProperty(type.prototype, mark, { value: true });
+  Object.defineProperty(type, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      if (this !== type) return Function.prototype[Symbol.hasInstance].call(this, value);
+      return typeof value === "object" && value !== null && mark in value;
+    },
+  });
+}
+
 export class McpError extends Error {
   override readonly name = "McpError";
   readonly code: ErrorCode;
@@ -98,11 +113,19 @@ export class McpError extends Error {
     // Elsewhere the table decides: a number of one's own must not stand where the specification has its own meaning.
     this.rpcCode = code === "application" || code === "peer_error" ? number : rowOf(code).rpc;
   }
+
+  static {
+    markClass(McpError, "McpError");
+  }
 }
 
 /** Thrown by a tool's handler for the model to read: the message is sent as it is, with `isError`. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
+
+  static {
+    markClass(ToolError, "ToolError");
+  }
 }
 
 export const errorCodes: readonly ErrorCode[] = Object.keys(table) as ErrorCode[];

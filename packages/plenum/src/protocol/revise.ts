@@ -47,9 +47,9 @@ export function toFault(text: string): Result {
 /**
  * On a tool result whose output schema admits more than objects: revisions that carry objects only wrap the value,
  * whatever it is this time, because they were shown a wrapped schema. A symbol, so that it survives a middleware's
- * spread and never reaches the wire.
+ * spread and never reaches the wire; one that every copy of the library knows, since another may serve the result.
  */
-export const anyRoot: unique symbol = Symbol("plenum.anyRoot");
+export const anyRoot: unique symbol = Symbol.for("plenum.anyRoot");
 
 // A result that will be given out again unchanged, such as a page of a list: an era may keep its encoded text.
 const stable = new WeakSet<Result>();

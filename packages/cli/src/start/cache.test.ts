@@ -3,7 +3,14 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symli
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createCache, toCacheFolder, toKey } from "./cache.ts";
+import { toKey } from "../load/typescript.ts";
+import { createCache as createWithin, toCacheFolder } from "./cache.ts";
+
+/** Of texts. */
+function createCache(folder: string): { get(key: string): string | undefined; set(key: string, text: string): void } {
+  const { get, set } = createWithin(folder, { maxEntries: 2000 });
+  return { get: (key) => get(key)?.toString(), set };
+}
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "plenum-cache-"));

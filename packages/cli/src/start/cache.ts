@@ -1,6 +1,5 @@
-// Texts that were made from files once, kept in the user's cache folder by a digest of what they were made from. Without a
-// folder that is the user's alone nothing is kept: whoever may write there decides what runs here.
-import { createHash, randomUUID } from "node:crypto";
+// What was made from files once, kept in the user's cache folder under a name for what it was made from. Without a folder that
+// is the user's alone nothing is kept: whoever may write there decides what runs here.
 import {
   closeSync,
   fstatSync,
@@ -17,14 +16,16 @@ import {
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
-export interface TextCache {
-  get(key: string): string | undefined;
+export interface Cache {
+  get(key: string): Buffer | undefined;
   /** Says nothing where it cannot be kept. */
-  set(key: string, text: string): void;
+  set(key: string, content: string | Uint8Array): void;
 }
 
-/** Beyond this many, the half that was written first goes. */
-const maxEntries = 2000;
+export interface CacheOptions {
+  /** Beyond this many, the half that was written first goes. */
+  readonly maxEntries: number;
+}
 
 /** What decides where the cache is. */
 export interface Surroundings {
@@ -42,26 +43,23 @@ export function toCacheFolder({ platform, env, home }: Surroundings): string {
   return join(given && isAbsolute(given) ? given : join(home, ".cache"), "plenum");
 }
 
-export function toKey(...parts: readonly string[]): string {
-  const hash = createHash("sha256");
-  // The lengths keep ("ab", "c") apart from ("a", "bc").
-  for (const part of parts) hash.update(`${part.length}:`).update(part);
-  return hash.digest("hex");
+/** That of this user. Throws where a user has no home. */
+export function findCacheFolder(): string {
+  return toCacheFolder({ platform: process.platform, env: process.env, home: homedir() });
 }
 
 /** @param name of the folder below the cache folder */
-export function openCache(name: string): TextCache {
+export function openCache(name: string, options: CacheOptions): Cache {
   try {
-    const folder = join(toCacheFolder({ platform: process.platform, env: process.env, home: homedir() }), name);
-    return createCache(folder);
+    return createCache(join(findCacheFolder(), name), options);
   } catch {
     // A user may have no home.
     return { get: () => undefined, set: () => {} };
   }
 }
 
-/** A cache in this folder, which is made by the first text. */
-export function createCache(folder: string): TextCache {
+/** A cache in this folder, which is made by the first entry. */
+export function createCache(folder: string, { maxEntries }: CacheOptions): Cache {
   let isTrusted = isOwn(folder);
   return {
     get(key) {
@@ -72,25 +70,27 @@ export function createCache(folder: string): TextCache {
         return undefined;
       }
     },
-    set(key, text) {
+    set(key, content) {
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         isTrusted = isOwn(folder);
         if (!isTrusted) return;
-        prune(folder);
-        writeWhole(join(folder, key), text);
+        prune(folder, maxEntries);
+        writeWhole(join(folder, key), content);
       } catch {
-        // A full disk, a folder that cannot be written: the text is made again next time.
+        // A full disk, a folder that cannot be written: it is made again next time.
       }
     },
   };
 }
 
-/** Others see a text whole or not at all, also where two write it at once. */
-function writeWhole(path: string, text: string): void {
+/** Others see it whole or not at all, also where two write it at once, and after the power was lost. */
+function writeWhole(path: string, content: string | Uint8Array): void {
+  // Not imported: most runs only read, and it is much to load.
+  const { randomUUID } = process.getBuiltinModule("node:crypto");
   const fresh = `${path}.${randomUUID()}`;
   try {
-    writeFileSync(fresh, text, { mode: 0o600, flag: "wx" });
+    writeFileSync(fresh, content, { mode: 0o600, flag: "wx", flush: true });
     renameSync(fresh, path);
   } catch (error) {
     rmSync(fresh, { force: true });
@@ -98,10 +98,10 @@ function writeWhole(path: string, text: string): void {
   }
 }
 
-function readOwn(path: string): string | undefined {
+function readOwn(path: string): Buffer | undefined {
   const file = openSync(path, "r");
   try {
-    return isOurs(fstatSync(file)) ? readFileSync(file, "utf8") : undefined;
+    return isOurs(fstatSync(file)) ? readFileSync(file) : undefined;
   } finally {
     closeSync(file);
   }
@@ -122,7 +122,7 @@ function isOurs({ uid, mode }: { readonly uid: number; readonly mode: number }):
   return uid === process.getuid() && (mode & 0o022) === 0;
 }
 
-function prune(folder: string): void {
+function prune(folder: string, maxEntries: number): void {
   const names = readdirSync(folder);
   if (names.length < maxEntries) return;
   const timed = names.map((name) => ({ name, at: statSync(join(folder, name)).mtimeMs }));

@@ -1,0 +1,130 @@
+// What the program keeps of itself for the next run, and what it prints with.
+import { execFileSync, spawn } from "node:child_process";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { ensureCli } from "../house/built.ts";
+import { fixture, makeFolder, runCli } from "./stage.ts";
+
+const words = ["call", fixture("everything.mjs"), "shapes", "text=hello"];
+const right = { code: 0, stdout: '{"text":"hello"}\n', stderr: "" };
+
+/** Runs it with this home, and gives what is kept there, by its file. */
+async function runAt(home: string, env: { readonly [name: string]: string } = {}): Promise<Map<string, number>> {
+  const { code, stdout, stderr } = await runCli(words, { env: { HOME: home, ...env } });
+  expect({ code, stdout, stderr }).toEqual(right);
+  return listKept(home);
+}
+
+const folderOf = (home: string): string => join(home, ".cache", "plenum", "code");
+
+/** When each was written. */
+function listKept(home: string): Map<string, number> {
+  const folder = folderOf(home);
+  try {
+    return new Map(readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mtimeMs]));
+  } catch {
+    return new Map();
+  }
+}
+
+test("what was compiled is kept for the user alone, and taken the next time", async () => {
+  const home = makeFolder();
+  const kept = await runAt(home);
+  expect([...kept.keys()]).toEqual([expect.stringContaining("-call-first.cjs")]);
+  expect(statSync(folderOf(home)).mode & 0o777).toBe(0o700);
+  for (const name of kept.keys()) expect(statSync(join(folderOf(home), name)).mode & 0o777).toBe(0o600);
+  // What V8 refuses would be written anew.
+  expect(await runAt(home)).toEqual(kept);
+});
+
+test.each([
+  ["cut off", (path: string) => truncateSync(path, 1000)],
+  ["empty", (path: string) => truncateSync(path, 0)],
+  ["something else", (path: string) => writeFileSync(path, "x".repeat(statSync(path).size))],
+  ["of another V8", (path: string) => writeFileSync(path, readFileSync(path).fill(1, 4, 8))],
+])("what is kept and %s is made anew", async (_, harm) => {
+  const home = makeFolder();
+  const [name = ""] = (await runAt(home)).keys();
+  const path = join(folderOf(home), name);
+  const { size } = statSync(path);
+  harm(path);
+  await runAt(home);
+  // It differs by what was compiled by then.
+  expect(statSync(path).size).toBeGreaterThan(size / 2);
+  const again = listKept(home);
+  expect(await runAt(home)).toEqual(again);
+});
+
+test("a folder that others may write to is neither read nor written", async () => {
+  const home = makeFolder();
+  const [name = ""] = (await runAt(home)).keys();
+  writeFileSync(join(folderOf(home), name), "theirs");
+  chmodSync(folderOf(home), 0o777);
+  await runAt(home);
+  expect(readFileSync(join(folderOf(home), name), "utf8")).toBe("theirs");
+});
+
+test("nothing is kept of what went wrong, or where that is switched off", async () => {
+  const home = makeFolder();
+  const { code } = await runCli(["call", fixture("everything.mjs"), "fail"], { env: { HOME: home } });
+  expect(code).toBe(5);
+  expect(listKept(home)).toEqual(new Map());
+  expect(await runAt(home, { NODE_DISABLE_COMPILE_CACHE: "1" })).toEqual(new Map());
+});
+
+test("without a home that can be written to it works, and says nothing", async () => {
+  const home = join(makeFolder({ file: "" }), "file");
+  expect(await runAt(home)).toEqual(new Map());
+});
+
+const talker = `import { createServer } from "plenum";
+const server = createServer({ name: "talker", version: "1.0.0" });
+server.tool("long", {}, () => "x".repeat(3_000_000) + "end");
+export default server;
+console.log("said while it is loaded");
+`;
+
+test("all of a long result arrives, also where the pipe does not wait for its reader", async () => {
+  const folder = makeFolder({ "server.mjs": talker });
+  const path = join(folder, "pipe");
+  execFileSync("mkfifo", [path]);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  onTestFinished(() => closeSync(reader));
+  const { PATH = "" } = process.env;
+  const args = [await ensureCli(), "call", "server.mjs", "long"];
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env: { PATH, HOME: folder },
+    stdio: ["ignore", writer, "ignore"],
+  });
+  closeSync(writer);
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const piece = Buffer.alloc(100_000);
+  let text = "";
+  for (let read = 1; read > 0; ) {
+    try {
+      read = readSync(reader, piece);
+      text += piece.toString("latin1", 0, read);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+    }
+    await delay(1);
+  }
+  expect(await ended).toBe(0);
+  expect(text.length).toBe(3_000_004);
+  expect(text.endsWith("xend\n")).toBe(true);
+});
