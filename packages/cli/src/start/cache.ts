@@ -72,8 +72,7 @@ export function createCache(folder: string, { maxEntries }: CacheOptions): Cache
     },
     set(key, content) {
       try {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
-        isTrusted = isOwn(folder);
+        isTrusted = makeOwn(folder);
         if (!isTrusted) return;
         prune(folder, maxEntries);
         writeWhole(join(folder, key), content);
@@ -105,6 +104,12 @@ function readOwn(path: string): Buffer | undefined {
   } finally {
     closeSync(file);
   }
+}
+
+/** Makes the folder if there is none. Whether it is the user's alone. */
+export function makeOwn(folder: string): boolean {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return isOwn(folder);
 }
 
 function isOwn(folder: string): boolean {

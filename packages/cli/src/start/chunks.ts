@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Script } from "node:vm";
-import { type Cache, findCacheFolder, openCache } from "./cache.ts";
+import { type Cache, findCacheFolder, makeOwn, openCache } from "./cache.ts";
 
 /** A digest of all chunks, put here by the build: V8 compares no more of a text than its length. */
 declare const buildId: string;
@@ -53,11 +53,15 @@ export function runChunk(name: string, command: string): void {
  * users of a machine share.
  */
 function keepModules(): void {
-  const module = process.getBuiltinModule("node:module") as { enableCompileCache?(folder: string): unknown };
+  const { enableCompileCache } = process.getBuiltinModule("node:module") as {
+    enableCompileCache?(folder: string): unknown;
+  };
+  if (!enableCompileCache) return;
   try {
-    module.enableCompileCache?.(join(findCacheFolder(), "modules"));
+    const folder = join(findCacheFolder(), "modules");
+    if (makeOwn(folder)) enableCompileCache(folder);
   } catch {
-    // A user may have no home.
+    // A user may have no home, or none that can be written to.
   }
 }
 
