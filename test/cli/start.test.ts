@@ -50,6 +50,17 @@ test("what was compiled is kept for the user alone, and taken the next time", as
   expect(await runAt(home)).toEqual(kept);
 });
 
+test("what was compiled with other flags is kept beside it", async () => {
+  const home = makeFolder();
+  const kept = await runAt(home);
+  const env = { NODE_OPTIONS: "--stack-trace-limit=20" };
+  const both = await runAt(home, env);
+  expect(both.size).toBe(2);
+  expect(await runAt(home)).toEqual(both);
+  expect(await runAt(home, env)).toEqual(both);
+  expect(both).toEqual(new Map([...both, ...kept]));
+});
+
 test.each([
   ["cut off", (path: string) => truncateSync(path, 1000)],
   ["empty", (path: string) => truncateSync(path, 0)],

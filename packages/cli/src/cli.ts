@@ -3,7 +3,7 @@ import { nearestTo } from "plenum/util/nearest";
 import type { Command, OptionSpecs } from "./command.ts";
 import { commands } from "./commands.ts";
 import { exitCodes, Failure } from "./failure.ts";
-import { createOutput, type Output } from "./output.ts";
+import { createOutput, type Output, toHarmless } from "./output.ts";
 import { parseWords } from "./parse.ts";
 import { onBrokenStdout, streamsWritten } from "./streams.ts";
 
@@ -28,7 +28,7 @@ export async function runCli(words: readonly string[]): Promise<void> {
       process.exit(showFailure(error, output, has("--debug")));
     } catch {
       // Not to be told by another exception, which would come here again.
-      process.stderr.write(`error: ${error}\n`);
+      process.stderr.write(`error: ${toHarmless(String(error))}\n`);
       process.exit(exitCodes.usage);
     }
   };

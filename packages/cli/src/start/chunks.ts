@@ -71,10 +71,13 @@ function load(id: string): object {
   const name = startChunks.includes(id) ? startFile : id;
   const path = join(folder, name);
   if (!chunks.has(id)) readChunks(name, path);
+  const run = chunks.get(id);
+  if (!run)
+    throw new Error(`${path} has no ${id}: it was changed while plenum ran, or is not whole. Install it again.`);
   const module = { exports: {} };
   modules.set(id, module);
   try {
-    chunks.get(id)?.(module.exports, require, module, path, open, importModule);
+    run(module.exports, require, module, path, open, importModule);
   } catch (error) {
     // Half of it is not to be had by the next who asks.
     modules.delete(id);
@@ -84,7 +87,7 @@ function load(id: string): object {
 }
 
 function readChunks(name: string, path: string): void {
-  const key = `${buildId}-${process.version}-${process.arch}-${purpose}-${name.replace("./", "")}`;
+  const key = [buildId, process.version, process.arch, ...flags(), purpose, name.replace("./", "")].join("-");
   const cachedData = cache?.get(key);
   const script = new Script(readFileSync(path, "latin1"), {
     filename: path,
@@ -92,6 +95,14 @@ function readChunks(name: string, path: string): void {
   });
   if (!cachedData || script.cachedDataRejected) unkept.set(key, script);
   for (const [id, run] of Object.entries(script.runInThisContext())) chunks.set(id, run as () => void);
+}
+
+/** V8 refuses what was compiled with other flags than its own. Most runs have none, and need not look closer. */
+function flags(): string[] {
+  const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ").trim();
+  if (given === "") return [];
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  return [createHash("sha256").update(given).digest("hex").slice(0, 8)];
 }
 
 function require(id: string): unknown {
