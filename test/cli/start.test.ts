@@ -1,5 +1,5 @@
 // What the program keeps of itself for the next run, and what it prints with.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   closeSync,
@@ -65,6 +65,7 @@ test.each([
   ["cut off", (path: string) => truncateSync(path, 1000)],
   ["empty", (path: string) => truncateSync(path, 0)],
   ["something else", (path: string) => writeFileSync(path, "x".repeat(statSync(path).size))],
+  ["damaged within", (path: string) => writeFileSync(path, readFileSync(path).fill(0, 90_000, 90_016))],
   ["of another V8", (path: string) => writeFileSync(path, readFileSync(path).fill(1, 4, 8))],
 ])("what is kept and %s is made anew", async (_, harm) => {
   const home = makeFolder();
@@ -99,6 +100,17 @@ test("nothing is kept of what went wrong, or where that is switched off", async 
 test("without a home that can be written to it works, and says nothing", async () => {
   const home = join(makeFolder({ file: "" }), "file");
   expect(await runAt(home)).toEqual(new Map());
+});
+
+test.each(["", "relative"])("a home that is %j is none: nothing is kept in the folder that one is in", async (home) => {
+  const cwd = makeFolder();
+  const { code, stdout } = await runCli(words, { cwd, env: { HOME: home } });
+  expect({ code, stdout, kept: readdirSync(cwd) }).toEqual({ code: 0, stdout: right.stdout, kept: [] });
+});
+
+test("it ends where the folder can never be made", async () => {
+  const { code, stdout } = await runCli(words, { env: { XDG_CACHE_HOME: "/proc/self" } });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: right.stdout });
 });
 
 const talker = `import { createServer } from "plenum";
@@ -138,4 +150,76 @@ test("all of a long result arrives, also where the pipe does not wait for its re
   expect(await ended).toBe(0);
   expect(text.length).toBe(3_000_004);
   expect(text.endsWith("xend\n")).toBe(true);
+});
+
+/** Runs it with stdout and stderr as given. */
+async function runWith(stdio: readonly ("pipe" | number)[], ...words: readonly string[]) {
+  const { PATH = "" } = process.env;
+  const options = { env: { PATH, HOME: makeFolder() }, encoding: "utf8", timeout: 20_000 } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [await ensureCli(), ...words], {
+    ...options,
+    stdio: ["ignore", ...stdio],
+  });
+  return { code: status, stdout, stderr };
+}
+
+function openFull(): number {
+  const full = openSync("/dev/full", "w");
+  onTestFinished(() => closeSync(full));
+  return full;
+}
+
+test("a result that cannot be written is no success", async () => {
+  const ran = await runWith([openFull(), "pipe"], ...words);
+  expect(ran).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^error: stdout cannot be written to: .*ENOSPC/),
+  });
+  expect(await runWith([openFull(), "pipe"], "--version")).toMatchObject({ code: 1, stderr: "" });
+});
+
+test("words that cannot be written change neither the result nor the exit code", async () => {
+  const file = fixture("everything.mjs");
+  const wrong = await runWith(["pipe", openFull()], "call", file, "nope", "--json");
+  expect(wrong.code).toBe(4);
+  expect(wrong.stdout.trim().split("\n")).toHaveLength(1);
+  expect(await runWith(["pipe", openFull()], ...words, "--trace")).toMatchObject({ code: 0, stdout: right.stdout });
+});
+
+const ending = `import { createServer } from "plenum";
+const server = createServer({ name: "ending", version: "1.0.0" });
+server.tool("end", {}, () => process.exit(0));
+server.tool("fine", {}, () => "fine");
+export default server;
+process.on("exit", () => console.log("said at the end"));
+`;
+
+test("a file that ends the process does not look like success, and what it says at the end is no result", async () => {
+  const folder = makeFolder({ "server.mjs": ending, "gone.mjs": "process.exit(0);" });
+  const server = join(folder, "server.mjs");
+  expect(await runCli(["call", server, "fine"])).toMatchObject({
+    code: 0,
+    stdout: "fine\n",
+    stderr: "said at the end\n",
+  });
+  for (const words of [
+    ["call", server, "end"],
+    ["list", join(folder, "gone.mjs")],
+  ]) {
+    const ran = await runCli([...words, "--json"]);
+    expect(ran.code).toBe(1);
+    expect(ran.json()).toMatchObject([{ ok: false, error: { code: "ended", exitCode: 1 } }]);
+    expect(ran.stderr).toContain("ended the process");
+  }
+});
+
+test("an exception that cannot be told ends the process all the same, and is told at most once", async () => {
+  const folder = makeFolder({
+    "server.mjs": `${talker}process.stderr.write = process.exit = () => { throw new Error("not this way"); };
+setTimeout(() => { throw new Error("late"); }, 50);
+await new Promise((resolve) => setTimeout(resolve, 10_000));`,
+  });
+  const { code, stdout } = await runCli(["list", join(folder, "server.mjs"), "--json"]);
+  expect(code).toBe(1);
+  expect(stdout.trim().split("\n")).toHaveLength(1);
 });

@@ -2,10 +2,11 @@
 import { nearestTo } from "plenum/util/nearest";
 import type { Command, OptionSpecs } from "./command.ts";
 import { commands } from "./commands.ts";
+import { endProcess } from "./ending.ts";
 import { exitCodes, Failure } from "./failure.ts";
-import { createOutput, type Output, toHarmless } from "./output.ts";
+import { createOutput, type Output } from "./output.ts";
 import { parseWords } from "./parse.ts";
-import { onBrokenStdout, streamsWritten } from "./streams.ts";
+import { onBrokenStdout, printNote, streamsWritten } from "./streams.ts";
 
 /** Ends the process with the exit code when all is written: what a file that was loaded left running would keep it alive. */
 export async function runCli(words: readonly string[]): Promise<void> {
@@ -20,17 +21,21 @@ export async function runCli(words: readonly string[]): Promise<void> {
   if (has("--no-color")) process.env.NO_COLOR = "1";
   const interrupt = watchSignals();
   // A reader that has gone away, such as `head`, is no error.
-  onBrokenStdout(() => process.exit(process.exitCode ?? exitCodes.ok));
+  onBrokenStdout((error) => {
+    if ((error as NodeJS.ErrnoException).code === "EPIPE") endProcess();
+    printNote(`error: stdout cannot be written to: ${String(error)}\n`);
+    endProcess(exitCodes.usage);
+  });
   // Of code that a file brings, and of ours: nobody waits for it any more, and a stack is for --debug.
   const onUncaught = async (error: unknown): Promise<void> => {
+    let exitCode: number = exitCodes.usage;
     try {
       const { showFailure } = await import("./show-failure.ts");
-      process.exit(showFailure(error, output, has("--debug")));
+      exitCode = showFailure(error, output, has("--debug"));
     } catch {
-      // Not to be told by another exception, which would come here again.
-      process.stderr.write(`error: ${toHarmless(String(error))}\n`);
-      process.exit(exitCodes.usage);
+      // Nothing that is thrown here may come here again.
     }
+    endProcess(exitCode);
   };
   process.on("uncaughtException", onUncaught);
   try {
@@ -43,7 +48,7 @@ export async function runCli(words: readonly string[]): Promise<void> {
     interrupt.stop();
   }
   await streamsWritten();
-  process.exit();
+  endProcess();
 }
 
 function endOf(words: readonly string[]): number {
@@ -94,7 +99,7 @@ function watchSignals(): { readonly signal: AbortSignal; readonly exitCode: numb
   const onSignal = (name: keyof typeof signalCodes): void => {
     const isFirst = exitCode === undefined;
     exitCode = signalCodes[name];
-    if (!isFirst) process.exit(exitCode);
+    if (!isFirst) endProcess(exitCode);
     controller.abort(new Failure("interrupted", "Interrupted"));
   };
   const names = Object.keys(signalCodes) as readonly (keyof typeof signalCodes)[];

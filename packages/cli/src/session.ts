@@ -3,11 +3,12 @@ import { type Client, type ClientOptions, connect, type Revision, type Target } 
 import { memoryTarget } from "plenum/memory";
 import { createAnswers } from "./ask/answers.ts";
 import type { Invocation, OptionSpecs, OptionValues } from "./command.ts";
+import { isOurEnd } from "./ending.ts";
 import { exitCodes, Failure } from "./failure.ts";
 import { version } from "./identity.ts";
 import { loadServer } from "./load/server.ts";
-import { toHarmless } from "./output.ts";
-import { divertStdout } from "./streams.ts";
+import { formatJson, toHarmless } from "./output.ts";
+import { divertStdout, printNote } from "./streams.ts";
 import { findTarget } from "./target/find.ts";
 import { secretsOf } from "./target/secrets.ts";
 import type { FileSpec, TargetSpec } from "./target/spec.ts";
@@ -164,25 +165,23 @@ export async function openTarget(
 
 const nothing = async (): Promise<void> => {};
 
-/** A file that serves itself ends the process with its stdin: that must not look like success. Our own end has set the exit code. */
-function tellEarlyEnd({ name, path }: FileSpec): void {
-  if (process.exitCode !== undefined) return;
-  process.exitCode = exitCodes.usage;
-  process.stderr.write(
-    `error: ${name} ended the process: it serves itself when it is loaded\nExport the server instead (export default server), or call it as a command: -- node ${path}\n`,
-  );
+/** A file that serves itself ends the process with its stdin, and a handler may do so too: that must not look like success. */
+function tellEarlyEnd({ name, path }: FileSpec, output: SessionInvocation["output"]): void {
+  if (isOurEnd()) return;
+  const exitCode = exitCodes.usage;
+  process.exitCode = exitCode;
+  const message = `${name} ended the process`;
+  const hint = `If it serves itself when it is loaded, export the server instead (export default server), or call it as a command: -- node ${path}. A handler must not call process.exit.`;
+  if (output.isJson) output.raw(`${formatJson({ ok: false, error: { code: "ended", exitCode, message, hint } })}\n`);
+  printNote(`error: ${toHarmless(message)}\n${toHarmless(hint)}\n`);
 }
 
-/** The server that a file exports. What it prints does not go to stdout until it is closed. */
-async function openServer(spec: FileSpec): Promise<Opened> {
-  const release = divertStdout();
-  process.once("exit", () => tellEarlyEnd(spec));
+/** The server that a file exports. From then on what others print does not go to stdout. */
+async function openServer(spec: FileSpec, output: SessionInvocation["output"]): Promise<Opened> {
+  divertStdout();
+  process.once("exit", () => tellEarlyEnd(spec, output));
   const { server } = await loadServer(spec);
-  const close = async (): Promise<void> => {
-    await server.close?.();
-    release();
-  };
-  return { target: memoryTarget(server), close };
+  return { target: memoryTarget(server), close: async () => server.close?.() };
 }
 
 async function toTarget(
@@ -190,7 +189,7 @@ async function toTarget(
   { stderr: showsStderr }: TargetOpening,
   output: SessionInvocation["output"],
 ): Promise<Opened> {
-  if (spec.kind === "file") return openServer(spec);
+  if (spec.kind === "file") return openServer(spec, output);
   if (spec.kind === "command") {
     const { command, args, env, cwd } = spec;
     const { stdioTarget } = await import("plenum/stdio/client");

@@ -4,6 +4,7 @@ import { redacted, redactJson, redactText } from "plenum/redact";
 import { toAskHint } from "./ask/given.ts";
 import { exitCodes, Failure } from "./failure.ts";
 import { formatJson, type Output, toHarmless } from "./output.ts";
+import { printNote } from "./streams.ts";
 import { knownSecrets } from "./target/secrets.ts";
 
 /** Prints it, and gives the exit code. */
@@ -17,9 +18,9 @@ export function showFailure(error: unknown, output: Output, isDebug: boolean): n
   const hint = failure.hint && hideSecrets(failure.hint, secrets);
   const data = redactJson(failure.data, { secrets });
   if (output.isJson) output.raw(`${formatJson({ ok: false, error: { code, exitCode, message, hint, data } })}\n`);
-  process.stderr.write(`${output.paintNote("red", "error:")} ${toHarmless(message)}\n`);
-  if (hint) process.stderr.write(`${toHarmless(hint)}\n`);
-  if (isDebug) process.stderr.write(`${toHarmless(redactText(stackOf(error), secrets))}\n`);
+  printNote(`${output.paintNote("red", "error:")} ${toHarmless(message)}\n`);
+  if (hint) printNote(`${toHarmless(hint)}\n`);
+  if (isDebug) printNote(`${toHarmless(redactText(stackOf(error), secrets))}\n`);
   return exitCode;
 }
 

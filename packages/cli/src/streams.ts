@@ -9,7 +9,7 @@ type Write = NodeJS.WriteStream["write"];
 
 const descriptors = { stdout: 1, stderr: 2 } as const;
 const made = new Map<Name, NodeJS.WriteStream>();
-let onBroken: (() => void) | undefined;
+let onBroken: ((error: unknown) => void) | undefined;
 /** Of stdout, while it is diverted. */
 let plainWrite: Write | undefined;
 let isDiverted = false;
@@ -25,6 +25,8 @@ for (const name of ["stdout", "stderr"] as const) {
       const stream = own.get?.call(process) as NodeJS.WriteStream;
       made.set(name, stream);
       if (name === "stdout") prepare(stream);
+      // Words that nobody can read are no reason to fail.
+      else stream.on("error", () => {});
       return stream;
     },
   });
@@ -35,8 +37,8 @@ function prepare(stdout: NodeJS.WriteStream): void {
   if (isDiverted) divert(stdout);
 }
 
-/** Called when nobody reads stdout any more. */
-export function onBrokenStdout(listener: () => void): void {
+/** Called when stdout cannot be written to, such as by EPIPE when nobody reads it any more. */
+export function onBrokenStdout(listener: (error: unknown) => void): void {
   onBroken = listener;
   made.get("stdout")?.on("error", listener);
 }
@@ -69,7 +71,8 @@ function isDevice(name: Name): boolean {
 
 /** Text for people. */
 export function printNote(text: string): void {
-  if (isPlain("stderr")) writeAll("stderr", text);
+  // Who has made a stream of it may have put something in place of its `write`.
+  if (!made.has("stderr") && isPlain("stderr")) writeAll("stderr", text);
   else process.stderr.write(text);
 }
 
@@ -82,7 +85,7 @@ export function print(text: string | Uint8Array): void {
 
 /** Whether the stream would do no more than write, as it does to files and pipes; on Windows it writes to pipes later. */
 function isPlain(name: Name): boolean {
-  return !made.has(name) && process.platform !== "win32" && !isDevice(name);
+  return process.platform !== "win32" && !isDevice(name);
 }
 
 function writeAll(name: Name, text: string | Uint8Array): void {
@@ -92,7 +95,7 @@ function writeAll(name: Name, text: string | Uint8Array): void {
       bytes = bytes.subarray(writeSync(descriptors[name], bytes));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EAGAIN") {
-        if (name === "stdout") onBroken?.();
+        if (name === "stdout") onBroken?.(error);
         return;
       }
       // The reader is slower than we are.

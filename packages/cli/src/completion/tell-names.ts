@@ -1,6 +1,7 @@
 // The process that ask-server.ts starts: connects to the server, writes what it has as one line of JSON, and ends.
 import { readFileSync, writeSync } from "node:fs";
 import { type Client, connect, type JsonObject, type Target } from "plenum";
+import { endProcess } from "../ending.ts";
 import { version } from "../identity.ts";
 import { createOutput } from "../output.ts";
 import { listTypes, resolveSchema } from "../schema-look.ts";
@@ -17,7 +18,7 @@ export async function tellNames(): Promise<never> {
   } catch {
     // Said by the missing answer.
   }
-  process.exit();
+  endProcess();
 }
 
 function writeAll(text: string): void {

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 
 export interface Cache {
   get(key: string): Buffer | undefined;
@@ -45,7 +45,10 @@ export function toCacheFolder({ platform, env, home }: Surroundings): string {
 
 /** That of this user. Throws where a user has no home. */
 export function findCacheFolder(): string {
-  return toCacheFolder({ platform: process.platform, env: process.env, home: homedir() });
+  const folder = toCacheFolder({ platform: process.platform, env: process.env, home: homedir() });
+  // Else it would be one of the folder that we are in, which anybody may have filled.
+  if (!isAbsolute(folder)) throw new Error("there is no home");
+  return folder;
 }
 
 /** @param name of the folder below the cache folder */
@@ -108,8 +111,22 @@ function readOwn(path: string): Buffer | undefined {
 
 /** Makes the folder if there is none. Whether it is the user's alone. */
 export function makeOwn(folder: string): boolean {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 8);
   return isOwn(folder);
+}
+
+/** With those above it, up to so many. Node's own way does not end where a folder can never be made, as below /proc. */
+function makeFolder(folder: string, most: number): void {
+  const make = (): unknown => mkdirSync(folder, { mode: 0o700 });
+  try {
+    make();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || most === 0) throw error;
+    makeFolder(dirname(folder), most - 1);
+    make();
+  }
 }
 
 function isOwn(folder: string): boolean {
