@@ -88,7 +88,7 @@ function markClass(type: typeof McpError | typeof ToolError, name: string): void
   Object.defineProperty(type, Symbol.hasInstance, {
     value(this: unknown, value: unknown): boolean {
       if (this !== type) return Function.prototype[Symbol.hasInstance].call(this, value);
-      return typeof value === "object" && value !== null && mark in value;
+      return value instanceof Error && mark in value;
     },
   });
 }
