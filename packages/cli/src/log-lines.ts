@@ -2,7 +2,7 @@
 import type { ClientOptions, LogLevel } from "plenum";
 import { type Output, toHarmless } from "./output.ts";
 
-/** From the quietest on. A list of its own, because help is shown without loading the library; the types compare it. */
+/** From the quietest on, as help shows them. The types compare them with those of the library. */
 export const logLevels = [
   "debug",
   "info",

@@ -13,7 +13,7 @@ import { findTarget } from "./target/find.ts";
 import { secretsOf } from "./target/secrets.ts";
 import type { FileSpec, TargetSpec } from "./target/spec.ts";
 
-/** The revisions, newest first: a list of its own, because help is shown without loading the library. A test compares them. */
+/** The revisions, newest first, as help shows them. A test compares them with those of the library. */
 export const revisionNames = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
 /** What every command that connects to a server understands. */

@@ -64,7 +64,7 @@ async function readEnv(path: string): Promise<{ [name: string]: string }> {
   return readEnvFile(resolve(path));
 }
 
-/** This program, main.js, by its absolute path. */
+/** This program, main.cjs, by its absolute path. */
 function toProgram(): string {
   return realpathSync(process.argv[1] as string);
 }
